@@ -1,0 +1,1 @@
+"""The domain: turns, beats, evidence, memories, prompts. Pure, synchronous, standard library only."""
