@@ -106,24 +106,26 @@ def plan_fold(
 ) -> tuple[Stretch, ...]:
     """The stretches to fold now, oldest first; empty while nothing is over.
 
-    ``turns`` are the raw turns in order, the newest last. Each stretch is at most ``budgets.stretch`` long, unless a single
-    turn is longer. The newest turn is never folded.
+    ``turns`` are the raw turns in order, the newest last. Turns are folded until no more stays raw than ``raw_kept`` says, as
+    long as the floor stays. Each stretch is at most ``budgets.stretch`` long, unless a single turn is longer. The newest turn
+    is never folded.
     """
     total = sum(turn.tokens for turn in turns)
     if not crosses_trigger(budgets, total, memory_tokens):
         return ()
-    over = total - raw_kept(budgets, memory_tokens, chapter_tokens)
+    kept = raw_kept(budgets, memory_tokens, chapter_tokens)
     stretches: list[Stretch] = []
     first: int | None = None
-    last = size = folded = 0
+    last = size = 0
+    left = total
     for turn in turns[:-1]:
-        if folded + turn.tokens > over:
+        if left <= kept or left - turn.tokens < budgets.floor:
             break
         if first is not None and size + turn.tokens > budgets.stretch:
             stretches.append(Stretch(first, last))
             first, size = None, 0
         first = turn.seq if first is None else first
-        last, size, folded = turn.seq, size + turn.tokens, folded + turn.tokens
+        last, size, left = turn.seq, size + turn.tokens, left - turn.tokens
     if first is not None:
         stretches.append(Stretch(first, last))
     return tuple(stretches)

@@ -1,0 +1,204 @@
+"""What a session remembers: memories with their evidence, chapters, and the snapshot of both that a prompt is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from bot.memory.turns import Citation
+
+
+class MemoryKind(StrEnum):
+    """What sort of thing a memory says."""
+
+    EVENT = "event"
+    FACT = "fact"
+    CLAIM = "claim"
+    SECRET = "secret"
+    LOOSE_END = "loose_end"
+    QUOTE = "quote"
+
+
+class MemoryStatus(StrEnum):
+    """Whether a memory is in use.
+
+    ``condensed``: a newer memory stands for it. ``resolved``: a loose end that was tied. ``retracted``: taken out by a
+    moderator. ``stale``: a turn it cites was edited or deleted; it is out of sight until its chapter is folded again.
+    ``replaced``: its chapter was folded again.
+    """
+
+    ACTIVE = "active"
+    CONDENSED = "condensed"
+    RESOLVED = "resolved"
+    RETRACTED = "retracted"
+    STALE = "stale"
+    REPLACED = "replaced"
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a memory says; the part that a new version may change.
+
+    ``speaker`` is who said a claim or quote, or whose secret it is; ``addressee`` whom it was said to; ``actual`` the true
+    side of a secret; ``player_id`` the player that a fact is about.
+    """
+
+    kind: MemoryKind
+    text: str
+    speaker: str = ""
+    addressee: str = ""
+    actual: str = ""
+    player_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One numbered line of a session's memory, as its newest version has it.
+
+    ``condenses`` are the numbers of the memories it stands for; ``restates`` is the number of the corrected memory that it
+    repeats; ``corrected`` whether a moderator had the last word on it; ``resolved_by`` the seq of the turn that tied a
+    loose end. ``chapter`` is the ordinal of the chapter it was written with, None for a line of the synopsis.
+    """
+
+    number: int
+    content: Content
+    status: MemoryStatus = MemoryStatus.ACTIVE
+    cites: tuple[Citation, ...] = ()
+    condenses: tuple[int, ...] = ()
+    chapter: int | None = None
+    version: int = 1
+    corrected: bool = False
+    restates: int | None = None
+    resolved_by: int | None = None
+
+    @property
+    def kind(self) -> MemoryKind:
+        """The kind of its newest version."""
+        return self.content.kind
+
+    @property
+    def is_active(self) -> bool:
+        """Whether prompts may show it."""
+        return self.status is MemoryStatus.ACTIVE
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    """A memory that a fold found and code accepted; it gets its number when it is stored."""
+
+    content: Content
+    cites: tuple[Citation, ...] = ()
+    condenses: tuple[int, ...] = ()
+    restates: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One entry of a memory's history. ``by`` is ``fold``, ``major fold`` or a moderator's Discord id."""
+
+    version: int
+    content: Content
+    status: MemoryStatus
+    by: str
+    reason: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """The memories of one folded stretch. ``absorbed``: a major fold moved it into the synopsis."""
+
+    ordinal: int
+    first: int
+    last: int
+    absorbed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionMemory:
+    """Everything a session remembers, in the order of the numbers."""
+
+    chapters: tuple[Chapter, ...] = ()
+    memories: tuple[Memory, ...] = ()
+
+    @property
+    def folded_to(self) -> int:
+        """The seq of the last turn that a chapter covers; 0 before the first fold."""
+        return max((chapter.last for chapter in self.chapters), default=0)
+
+    def of_chapter(self, chapter: Chapter) -> tuple[Memory, ...]:
+        """The active memories written with a chapter, loose ends and quotes apart: they have a place of their own."""
+        return tuple(m for m in self.memories if m.is_active and m.chapter == chapter.ordinal and _in_story(m))
+
+    def of_synopsis(self) -> tuple[Memory, ...]:
+        """The active memories of the old generation: condensed events, and the ledger of the absorbed chapters."""
+        young = {chapter.ordinal for chapter in self.chapters if not chapter.absorbed}
+        return tuple(m for m in self.memories if m.is_active and m.chapter not in young and _in_story(m))
+
+    def open_ends(self) -> tuple[Memory, ...]:
+        """The loose ends nobody has tied yet, oldest first."""
+        return self._active(MemoryKind.LOOSE_END)
+
+    def quotes(self) -> tuple[Memory, ...]:
+        """The kept quotes, oldest first."""
+        return self._active(MemoryKind.QUOTE)
+
+    def settled(self) -> tuple[Memory, ...]:
+        """The memories on which a moderator had the last word, in use or not."""
+        return tuple(m for m in self.memories if m.corrected)
+
+    def get(self, number: int) -> Memory | None:
+        """The memory with a number, whatever its status."""
+        return next((m for m in self.memories if m.number == number), None)
+
+    def with_memory(self, changed: Memory) -> SessionMemory:
+        """The same with one memory replaced by its newer version."""
+        return replace(self, memories=tuple(changed if m.number == changed.number else m for m in self.memories))
+
+    def _active(self, kind: MemoryKind) -> tuple[Memory, ...]:
+        return tuple(m for m in self.memories if m.is_active and m.kind is kind)
+
+
+def derived_from(memories: Iterable[Memory], seqs: frozenset[int]) -> frozenset[int]:
+    """The numbers of all memories that cite one of the turns, and of all that condense one of those, in any generation."""
+    known = tuple(memories)
+    reached = {m.number for m in known if any(cite.seq in seqs for cite in m.cites)}
+    while True:
+        more = {m.number for m in known if reached.intersection(m.condenses)} - reached
+        if not more:
+            return frozenset(reached)
+        reached |= more
+
+
+def after_change(memory: SessionMemory, seqs: frozenset[int]) -> tuple[Memory, ...]:
+    """The memories that change when covered turns were edited or deleted, as they are afterwards.
+
+    Everything derived from the turns, in any generation, goes out of sight; what a condensed line stood for besides comes
+    back into use, so that nothing else is forgotten with it. A loose end that one of the turns tied is open again. What a
+    moderator retracted stays retracted.
+    """
+    reached = derived_from(memory.memories, seqs)
+    untouched = (MemoryStatus.REPLACED, MemoryStatus.RETRACTED)
+    hidden = [m for m in memory.memories if m.number in reached and m.status not in untouched]
+    standing = (MemoryStatus.ACTIVE, MemoryStatus.CONDENSED)
+    freed = {number for m in hidden if m.status in standing for number in m.condenses} - reached
+    revived = [m for m in memory.memories if m.number in freed and m.status is MemoryStatus.CONDENSED]
+    return tuple(
+        [
+            replace(m, status=MemoryStatus.STALE, version=m.version + 1)
+            for m in hidden
+            if m.status is not MemoryStatus.STALE
+        ]
+        + [replace(m, status=MemoryStatus.ACTIVE, version=m.version + 1) for m in revived]
+        + [
+            replace(m, status=MemoryStatus.ACTIVE, resolved_by=None, version=m.version + 1)
+            for m in memory.memories
+            if m.status is MemoryStatus.RESOLVED and m.resolved_by in seqs and m.number not in reached
+        ]
+    )
+
+
+def _in_story(memory: Memory) -> bool:
+    return memory.kind not in (MemoryKind.LOOSE_END, MemoryKind.QUOTE)
