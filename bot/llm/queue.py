@@ -1,0 +1,143 @@
+"""Who may use the model server next.
+
+A llama.cpp server works on a few prompts at a time and takes them in the order of arrival, so a fold sent a moment
+before a reply would make a player wait for half a minute. Requests therefore wait here, not on the server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import insort
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from bot.errors import ModelBusy
+from bot.llm.requests import Priority
+
+
+@dataclass(slots=True, eq=False)
+class Slot:
+    """The right to have one request running.
+
+    When a reply has to wait for an ``interruptible`` slot, ``interrupted`` becomes true, possibly before the holder has
+    begun, and ``on_interrupt``, if the holder has set it by then, is called once.
+    """
+
+    priority: Priority
+    arrival: int
+    interruptible: bool = False
+    on_interrupt: Callable[[], None] | None = None
+    interrupted: bool = False
+
+
+@dataclass(slots=True, order=True)
+class _Waiter:
+    priority: Priority
+    arrival: int
+    interruptible: bool = field(compare=False)
+    turn: asyncio.Future[Slot] = field(compare=False)
+
+
+class SlotQueue:
+    """``slots`` places; a waiting reply is served before anything else, then the order of arrival counts.
+
+    With several slots, at most half of them (but at least one) run background work, so that a reply finds a place.
+    """
+
+    def __init__(self, slots: int = 1, waiting_replies: int = 20) -> None:
+        if slots < 1 or waiting_replies < 0:
+            raise ValueError("a queue needs at least one slot and no negative number of waiting replies")
+        self._slots = slots
+        self._background_slots = max(1, slots // 2)
+        self._waiting_replies = waiting_replies
+        self._waiting: list[_Waiter] = []
+        self._holders: list[Slot] = []
+        self._arrivals = 0
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait for a slot."""
+        return len(self._waiting)
+
+    @property
+    def running(self) -> int:
+        """How many requests hold a slot."""
+        return len(self._holders)
+
+    @asynccontextmanager
+    async def slot(
+        self, priority: Priority, arrival: int | None = None, *, interruptible: bool = False
+    ) -> AsyncIterator[Slot]:
+        """Wait for a slot and hold it.
+
+        ``arrival`` is given by a request that held a slot before and comes back: it keeps its old place in the
+        order and is never refused. Raises `ModelBusy` at once when a reply finds too many replies waiting.
+        """
+        slot = await self._acquire(priority, arrival, interruptible)
+        try:
+            yield slot
+        finally:
+            self._release(slot)
+
+    async def _acquire(self, priority: Priority, arrival: int | None, interruptible: bool) -> Slot:
+        refusable = arrival is None
+        if arrival is None:
+            self._arrivals += 1
+            arrival = self._arrivals
+        waiter = _Waiter(priority, arrival, interruptible, asyncio.get_running_loop().create_future())
+        insort(self._waiting, waiter)
+        self._grant()
+        if not waiter.turn.done() and priority is Priority.REPLY:
+            if refusable:
+                self._refuse_if_full(waiter)
+            self._interrupt()
+        try:
+            return await waiter.turn
+        except asyncio.CancelledError:
+            if waiter.turn.cancelled():
+                self._waiting.remove(waiter)
+                self._grant()
+            else:  # the slot was granted, and the task cancelled before it could run
+                self._release(waiter.turn.result())
+            raise
+
+    def _refuse_if_full(self, waiter: _Waiter) -> None:
+        waiting = self._replies_waiting() - 1
+        if waiting >= self._waiting_replies:
+            self._waiting.remove(waiter)
+            raise ModelBusy(waiting=waiting)
+
+    def _replies_waiting(self) -> int:
+        return sum(w.priority is Priority.REPLY and not w.turn.cancelled() for w in self._waiting)
+
+    def _release(self, slot: Slot) -> None:
+        self._holders.remove(slot)
+        self._grant()
+
+    def _grant(self) -> None:
+        """Hand free slots to those who wait, best first. A cancelled waiter is left for its own task to remove."""
+        for waiter in list(self._waiting):
+            if len(self._holders) >= self._slots:
+                return
+            if waiter.turn.cancelled():
+                continue
+            if waiter.priority is not Priority.REPLY and self._background() >= self._background_slots:
+                return
+            slot = Slot(waiter.priority, waiter.arrival, waiter.interruptible)
+            self._waiting.remove(waiter)
+            self._holders.append(slot)
+            waiter.turn.set_result(slot)
+
+    def _background(self) -> int:
+        return sum(slot.priority is not Priority.REPLY for slot in self._holders)
+
+    def _interrupt(self) -> None:
+        """Ask as many background holders to stop as there are replies waiting, the least important first."""
+        stopping = sum(slot.interrupted for slot in self._holders)
+        candidates = [slot for slot in self._holders if slot.interruptible and not slot.interrupted]
+        candidates.sort(key=lambda slot: (slot.priority, slot.arrival), reverse=True)
+        for slot in candidates[: max(0, self._replies_waiting() - stopping)]:
+            slot.interrupted = True
+            if slot.on_interrupt is not None:
+                slot.on_interrupt()

@@ -1,0 +1,126 @@
+"""The client against llama.cpp's own server with a model small enough for every machine."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from bot.demo.embedded import EmbeddedModel
+from bot.llm import ModelClient, ModelRequest, ModelTimeout, ModelUnavailable, Purpose, WindowExceeded
+from bot.memory.messages import Message
+
+MODEL = Path(__file__).parents[2] / ".cache" / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf"
+WINDOW = 1024
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "memories": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "string", "maxLength": 12}}
+    },
+    "required": ["memories"],
+    "additionalProperties": False,
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def embedded(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[EmbeddedModel]:
+    pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
+    if not MODEL.is_file():
+        pytest.skip(f"the small model is not at {MODEL}")
+    log = tmp_path_factory.mktemp("embedded") / "model.log"
+    async with EmbeddedModel(MODEL, log=log, context=WINDOW, threads=1) as model:
+        yield model
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def client(embedded: EmbeddedModel) -> AsyncIterator[ModelClient]:
+    async with ModelClient(embedded.base_url, api_key=embedded.api_key, timeout_seconds=60) as client:
+        yield client
+
+
+def ask(*texts: str, max_tokens: int = 16, purpose: Purpose = Purpose.REPLY) -> ModelRequest:
+    messages = tuple(Message("assistant" if number % 2 else "user", text) for number, text in enumerate(texts))
+    return ModelRequest((Message("system", "You are Rin."), *messages), purpose, max_tokens, temperature=0.0)
+
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def test_what_the_server_says_of_itself(client: ModelClient) -> None:
+    profile = await client.probe()
+    assert (profile.model, profile.window, profile.server, profile.slots) == ("embedded", WINDOW, "llama.cpp", 1)
+    assert profile.counts_tokens
+    assert await client.count_tokens("Rin waits at the bridge.") in range(5, 12)
+
+
+async def test_an_answer_and_its_cached_prompt(client: ModelClient) -> None:
+    question = "Tell me about the bridge over the river, please."
+    heard: list[str] = []
+    request = ask(question)
+    first = await client.complete(ModelRequest(request.messages, Purpose.REPLY, 16, on_text=heard.append))
+    assert first.finish_reason in ("stop", "length")
+    assert "".join(heard) == first.text != ""
+    assert first.usage.prompt_tokens is not None
+
+    second = await client.complete(ask(question, first.text, "And then?"))
+
+    assert second.usage.cached_tokens is not None
+    assert second.usage.cached_tokens >= first.usage.prompt_tokens - 4
+
+
+async def test_a_schema_is_kept_to(client: ModelClient) -> None:
+    request = ask("Mio came to the bridge. Rin smiled.", max_tokens=120, purpose=Purpose.FOLD)
+    completion = await client.complete(
+        ModelRequest(request.messages, Purpose.FOLD, 200, schema=SCHEMA, schema_name="fold", temperature=0.0)
+    )
+    memories = json.loads(completion.text)["memories"]
+    assert len(memories) == 2
+    assert client.profile.json_schema
+
+
+async def test_the_window_is_guarded(client: ModelClient) -> None:
+    with pytest.raises(WindowExceeded) as caught:
+        await client.complete(ask("bridge " * (WINDOW + 100)))
+    assert caught.value.window == WINDOW
+    assert caught.value.needed is not None
+    assert caught.value.needed > WINDOW
+
+
+async def test_the_cap_ends_an_answer(client: ModelClient) -> None:
+    completion = await client.complete(ask("Count from one to one hundred.", max_tokens=3))
+    assert completion.finish_reason == "length"
+    assert completion.usage.completion_tokens == 3
+
+
+async def test_a_wrong_key_is_named(embedded: EmbeddedModel) -> None:
+    async with ModelClient(embedded.base_url, api_key="wrong", timeout_seconds=60) as client:
+        with pytest.raises(ModelUnavailable) as caught:
+            await client.complete(ask("hello"))
+    assert caught.value.code == "model-key"
+
+
+async def test_hanging_up_frees_the_slot(embedded: EmbeddedModel, client: ModelClient) -> None:
+    started = asyncio.Event()
+    request = ask("Write a very long story about the sea.", max_tokens=900)
+    endless = ModelRequest(request.messages, Purpose.REPLY, 900, on_text=lambda text: started.set())
+    task = asyncio.create_task(client.complete(endless))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    headers = {"Authorization": f"Bearer {embedded.api_key}"}
+    async with httpx.AsyncClient(base_url=embedded.address, headers=headers, trust_env=False) as http:
+        async with asyncio.timeout(10):
+            while any(slot["is_processing"] for slot in (await http.get("/slots")).json()):
+                await asyncio.sleep(0.02)
+
+
+async def test_the_timeout_ends_a_long_answer(embedded: EmbeddedModel) -> None:
+    async with ModelClient(embedded.base_url, api_key=embedded.api_key, timeout_seconds=0.5) as client:
+        with pytest.raises(ModelTimeout):
+            await client.complete(ask("Write a very long story about the sea.", max_tokens=900))

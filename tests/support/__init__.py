@@ -1,0 +1,1 @@
+"""What the tests stand on: real servers on loopback sockets, and small builders."""
