@@ -1,0 +1,67 @@
+"""The store: domain objects in and out, and one function is one transaction.
+
+Each module holds one topic; ``Store`` is all of them on one database.
+"""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Self
+
+from bot.store.changes import ChangeStore
+from bot.store.chapters import ChapterStore
+from bot.store.characters import CharacterStore
+from bot.store.database import Database
+from bot.store.folds import FoldStore
+from bot.store.ledger import Render
+from bot.store.memories import MemoryStore
+from bot.store.migrate import migrate as migrate_database
+from bot.store.migrate import upgrade
+from bot.store.planning import Due
+from bot.store.sessions import SessionStore
+from bot.store.statistics import Call, StatisticsStore
+from bot.store.turns import TurnStore
+from bot.store.webhooks import WebhookStore
+
+__all__ = ["Call", "Due", "Render", "Store", "upgrade"]
+
+
+class Store(
+    CharacterStore,
+    SessionStore,
+    TurnStore,
+    ChangeStore,
+    MemoryStore,
+    FoldStore,
+    ChapterStore,
+    StatisticsStore,
+    WebhookStore,
+):
+    """Everything that is kept. Open it with ``open``, close it with ``close`` or at the end of ``async with``."""
+
+    @classmethod
+    async def open(cls, url: str, *, migrate: bool = True) -> Self:
+        """The store at an address such as ``sqlite+aiosqlite:///kataribe.db``, brought to the newest schema.
+
+        Raises DatabaseTooNew when a newer version of Kataribe wrote it.
+        """
+        async with AsyncExitStack() as unless_opened:
+            database = Database.at(url)
+            unless_opened.push_async_callback(database.close)
+            if migrate:
+                await migrate_database(database)
+            unless_opened.pop_all()
+        return cls(database)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._database.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

@@ -1,0 +1,222 @@
+"""Committing what folds found, by compare-and-swap: if the source changed meanwhile, nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.memory.memories import (
+    Chapter,
+    Memory,
+    MemoryKind,
+    MemoryStatus,
+    NewMemory,
+    SessionMemory,
+    Version,
+)
+from bot.memory.policy import Stretch
+from bot.memory.turns import TurnState
+from bot.store.ledger import Render, add_memories, load_histories, load_memory, write_changed
+from bot.store.rows import Topic, lock_session, write_head
+from bot.store.tables import chapters as chapter_table
+from bot.store.tables import sessions, turns
+
+
+class ChapterStore(Topic):
+    """The results of folds; the rows of the folds themselves are not touched here."""
+
+    async def commit_chapter(
+        self,
+        fold_id: int | None,
+        session_id: int,
+        stretch: Stretch,
+        revisions: Mapping[int, int],
+        memories: Sequence[NewMemory],
+        resolved: Mapping[int, int],
+        *,
+        by: str,
+        at: datetime,
+        render: Render,
+        settled: Mapping[int, int] | None = None,
+    ) -> Chapter | None:
+        """Write the next chapter, with the memories found in it and the loose ends that it tied (number to seq).
+
+        ``revisions`` are those of the turns that the fold read, by seq. None, and nothing is written, unless they are
+        exactly the kept turns from the last chapter to the end of the stretch, and no reply is being written among them.
+        ``settled`` are the versions of the memories that a moderator had settled when the fold read them, by number: with
+        another correction since then nothing is written either. Raises LookupError.
+        """
+        async with self._database.write() as connection:
+            session = await lock_session(connection, session_id)
+            after = session.folded_to + 1
+            if stretch.last < after or await _revisions(connection, session_id, after, stretch.last) != dict(revisions):
+                return None
+            before = await load_memory(connection, session_id)
+            if settled is not None and settled != _settled(before):
+                return None
+            ordinal = max((chapter.ordinal for chapter in before.chapters), default=0) + 1
+            chapter = Chapter(ordinal, min(stretch.first, *revisions, stretch.last), stretch.last)
+            await connection.execute(
+                insert(chapter_table).values(
+                    session_id=session_id,
+                    ordinal=ordinal,
+                    first=chapter.first,
+                    last=chapter.last,
+                    absorbed=False,
+                    fold_id=fold_id,
+                    at=at,
+                )
+            )
+            await connection.execute(update(sessions).where(sessions.c.id == session_id).values(folded_to=chapter.last))
+            added = await add_memories(connection, session_id, memories, chapter=ordinal, by=by, at=at)
+            tied = _tied(before, resolved)
+            await write_changed(connection, session_id, tied, by=by, reason="resolved", at=at)
+            after_all = _with(before, tied, added)
+            after_all = replace(after_all, chapters=(*before.chapters, chapter))
+            await write_head(connection, session_id, render(after_all))
+            return chapter
+
+    async def commit_refold(
+        self,
+        fold_id: int,
+        session_id: int,
+        chapter_ordinal: int,
+        revisions: Mapping[int, int],
+        memories: Sequence[NewMemory],
+        resolved: Mapping[int, int],
+        *,
+        by: str,
+        at: datetime,
+        render: Render,
+        settled: Mapping[int, int] | None = None,
+    ) -> bool:
+        """Write a chapter's memories anew; the former ones are replaced, but for those with a story of their own.
+
+        What a moderator settled, what a synopsis stands for and loose ends that were tied stay. False, and nothing is
+        written, unless ``revisions`` are exactly those of the chapter's kept turns, and ``settled`` is as in
+        :meth:`commit_chapter`. Raises LookupError.
+        """
+        async with self._database.write() as connection:
+            await lock_session(connection, session_id)
+            before = await load_memory(connection, session_id)
+            chapter = next((c for c in before.chapters if c.ordinal == chapter_ordinal), None)
+            if chapter is None:
+                raise LookupError(f"no chapter {chapter_ordinal} in session {session_id}")
+            if await _revisions(connection, session_id, chapter.first, chapter.last) != dict(revisions):
+                return False
+            if settled is not None and settled != _settled(before):
+                return False
+            await connection.execute(
+                update(chapter_table)
+                .where(chapter_table.c.session_id == session_id, chapter_table.c.ordinal == chapter_ordinal)
+                .values(fold_id=fold_id)
+            )
+            former = [m for m in before.memories if m.chapter == chapter_ordinal]
+            histories = await load_histories(connection, session_id, [m.number for m in former])
+            changed = [
+                replace(m, status=status, version=m.version + 1)
+                for m in former
+                if (status := _after_refold(m, histories[m.number], revisions)) is not m.status
+            ]
+            await write_changed(connection, session_id, changed, by=by, reason="folded-again", at=at)
+            between = _with(before, changed)
+            tied = _tied(between, resolved)
+            await write_changed(connection, session_id, tied, by=by, reason="resolved", at=at)
+            added = await add_memories(connection, session_id, memories, chapter=chapter_ordinal, by=by, at=at)
+            await write_head(connection, session_id, render(_with(between, tied, added)))
+            return True
+
+    async def commit_synopsis(
+        self,
+        session_id: int,
+        versions: Mapping[int, int],
+        chapters: Sequence[int],
+        events: Sequence[NewMemory],
+        *,
+        by: str,
+        at: datetime,
+        render: Render,
+    ) -> bool:
+        """Let condensed events stand for older ones, and move chapters (by ordinal) into the synopsis.
+
+        ``versions`` are those of the events that were read, by number. False, and nothing is written, when one of them
+        changed, or one of the chapters is absorbed already. Raises LookupError.
+        """
+        async with self._database.write() as connection:
+            await lock_session(connection, session_id)
+            before = await load_memory(connection, session_id)
+            young = {chapter.ordinal for chapter in before.chapters if not chapter.absorbed}
+            now = {m.number: m.version for m in before.memories if m.number in versions}
+            if now != dict(versions) or not young.issuperset(chapters):
+                return False
+            stood_for = {number for event in events for number in event.condenses}
+            condensed = [
+                replace(m, status=MemoryStatus.CONDENSED, version=m.version + 1)
+                for m in before.memories
+                if m.number in stood_for
+            ]
+            await write_changed(connection, session_id, condensed, by=by, reason="condensed", at=at)
+            added = await add_memories(connection, session_id, events, chapter=None, by=by, at=at)
+            await connection.execute(
+                update(chapter_table)
+                .where(chapter_table.c.session_id == session_id, chapter_table.c.ordinal.in_(set(chapters)))
+                .values(absorbed=True)
+            )
+            after_all = _with(before, condensed, added)
+            moved = tuple(
+                replace(chapter, absorbed=chapter.absorbed or chapter.ordinal in chapters)
+                for chapter in before.chapters
+            )
+            await write_head(connection, session_id, render(replace(after_all, chapters=moved)))
+            return True
+
+
+async def _revisions(connection: AsyncConnection, session_id: int, first: int, last: int) -> dict[int, int]:
+    """The revisions of the turns from ``first`` to ``last`` that are kept or being written, by seq.
+
+    A fold reads kept turns only, so what it read never equals a stretch in which a reply is being written.
+    """
+    statement = select(turns.c.seq, turns.c.revision).where(
+        turns.c.session_id == session_id,
+        turns.c.seq.between(first, last),
+        turns.c.state.in_((TurnState.KEPT, TurnState.WRITING)),
+    )
+    return {row.seq: row.revision for row in await connection.execute(statement)}
+
+
+def _tied(memory: SessionMemory, resolved: Mapping[int, int]) -> list[Memory]:
+    """The loose ends that are still open and are tied now, as they are afterwards."""
+    return [
+        replace(m, status=MemoryStatus.RESOLVED, resolved_by=resolved[m.number], version=m.version + 1)
+        for m in memory.open_ends()
+        if m.number in resolved
+    ]
+
+
+def _with(memory: SessionMemory, changed: Iterable[Memory], added: Iterable[Memory] = ()) -> SessionMemory:
+    for line in changed:
+        memory = memory.with_memory(line)
+    return replace(memory, memories=(*memory.memories, *added))
+
+
+def _after_refold(memory: Memory, history: Sequence[Version], kept: Mapping[int, int]) -> MemoryStatus:
+    """What becomes of a memory when its chapter is folded again; ``kept`` are the seqs of the chapter's kept turns."""
+    if memory.status is not MemoryStatus.STALE:
+        stays = memory.corrected or memory.status in (MemoryStatus.CONDENSED, MemoryStatus.RESOLVED)
+        return memory.status if stays else MemoryStatus.REPLACED
+    has_source = any(cite.seq in kept for cite in memory.cites)
+    if memory.kind is MemoryKind.LOOSE_END and memory.resolved_by is not None and has_source:
+        # It was tied, and a tied end does not come back, whoever worded it.
+        return MemoryStatus.RESOLVED
+    if not memory.corrected:
+        return MemoryStatus.REPLACED
+    author = next(version.by for version in history if version.content.text == memory.content.text)
+    return MemoryStatus.ACTIVE if has_source and author.isdigit() else MemoryStatus.STALE
+
+
+def _settled(memory: SessionMemory) -> dict[int, int]:
+    return {m.number: m.version for m in memory.settled()}

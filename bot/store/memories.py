@@ -1,0 +1,99 @@
+"""What a session remembers, as people read and correct it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.memory.memories import Memory, SessionMemory, Version
+from bot.memory.story import Archive, MemoryDetail
+from bot.memory.turns import Turn, TurnState
+from bot.store.ledger import Render, load_histories, load_memory, write_changed
+from bot.store.rows import Topic, lock_session, read_session, turn_of, write_head
+from bot.store.tables import messages, turns
+from bot.store.turns import read_turns
+
+
+class MemoryStore(Topic):
+    """Reading memories with all that is on record about them, and correcting one."""
+
+    async def memory(self, session_id: int) -> SessionMemory:
+        """All memories of a session, whatever their status, and its chapters, absorbed ones too."""
+        async with self._database.read() as connection:
+            return await load_memory(connection, session_id)
+
+    async def histories(self, session_id: int, numbers: Collection[int]) -> dict[int, tuple[Version, ...]]:
+        """The versions of some memories, oldest first, by number."""
+        async with self._database.read() as connection:
+            return await load_histories(connection, session_id, numbers)
+
+    async def detail(self, session_id: int, number: int) -> MemoryDetail | None:
+        """A memory with its history and the turns it cites, in whatever state, with their messages."""
+        async with self._database.read() as connection:
+            memory = (await load_memory(connection, session_id)).get(number)
+            if memory is None:
+                return None
+            history = await load_histories(connection, session_id, (number,))
+            return MemoryDetail(memory, history[number], await _cited(connection, session_id, memory))
+
+    async def save_correction(
+        self,
+        session_id: int,
+        expected_version: int,
+        memory: Memory,
+        *,
+        by: str,
+        reason: str,
+        at: datetime,
+        render: Render,
+    ) -> bool:
+        """Write a memory's corrected version; False, and nothing is written, when it is no longer at the expected one."""
+        async with self._database.write() as connection:
+            await lock_session(connection, session_id)
+            stored = await load_memory(connection, session_id)
+            before = stored.get(memory.number)
+            if before is None or before.version != expected_version:
+                return False
+            changed = replace(memory, version=expected_version + 1)
+            await write_changed(connection, session_id, (changed,), by=by, reason=reason, at=at)
+            await write_head(connection, session_id, render(stored.with_memory(changed)))
+            return True
+
+    async def render_again(self, session_id: int, render: Render) -> None:
+        """Render the memory although it is the same: the budgets are others now. Raises LookupError."""
+        async with self._database.write() as connection:
+            await lock_session(connection, session_id)
+            await write_head(connection, session_id, render(await load_memory(connection, session_id)))
+
+    async def archive(self, session_id: int) -> Archive | None:
+        """A whole story: each kept turn, each memory, each version."""
+        kept = select(turns).where(turns.c.session_id == session_id, turns.c.state == TurnState.KEPT)
+        async with self._database.read() as connection:
+            session = await read_session(connection, session_id)
+            if session is None:
+                return None
+            return Archive(
+                session,
+                await read_turns(connection, kept.order_by(turns.c.seq)),
+                await load_memory(connection, session_id),
+                await load_histories(connection, session_id),
+            )
+
+
+async def _cited(
+    connection: AsyncConnection, session_id: int, memory: Memory
+) -> tuple[tuple[Turn, tuple[int, ...]], ...]:
+    """The cited turns in order, each with the ids of its messages in order."""
+    seqs = {cite.seq for cite in memory.cites}
+    cited = select(turns).where(turns.c.session_id == session_id, turns.c.seq.in_(seqs)).order_by(turns.c.seq)
+    found = [turn_of(row) for row in await connection.execute(cited)]
+    carrying = select(messages).where(messages.c.turn_id.in_([turn.id for turn in found]))
+    carried: dict[int, list[int]] = defaultdict(list)
+    for row in await connection.execute(carrying.order_by(messages.c.message_id)):
+        carried[row.turn_id].append(row.message_id)
+    return tuple((turn, tuple(carried[turn.id])) for turn in found)

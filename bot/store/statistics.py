@@ -1,0 +1,85 @@
+"""What the model's calls cost, and how its tokens are counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import insert, select, update
+
+from bot.memory.tokens import Script, TokenRatio
+from bot.store.rows import Topic
+from bot.store.tables import calls, ratios
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request to a model. Token counts are the server's, None where it gave none; ``outcome`` is a short code."""
+
+    id: int
+    purpose: str
+    session_id: int | None
+    model: str
+    prompt_tokens: int | None
+    cached_tokens: int | None
+    completion_tokens: int | None
+    outcome: str
+    attempts: int
+    milliseconds: int
+    at: datetime
+
+
+class StatisticsStore(Topic):
+    """Figures only; no text of a story is kept here."""
+
+    async def ratio(self, model: str, script: Script) -> TokenRatio:
+        """What a model really counted for a script so far; an empty ratio before its first answer."""
+        statement = select(ratios).where(ratios.c.model == model, ratios.c.script == script)
+        async with self._database.read() as connection:
+            row = (await connection.execute(statement)).one_or_none()
+        return TokenRatio(row.model, row.script, row.estimated, row.counted) if row else TokenRatio(model, script)
+
+    async def save_ratio(self, ratio: TokenRatio) -> None:
+        """Keep a ratio in place of the former one."""
+        figures = {"estimated": ratio.estimated, "counted": ratio.counted}
+        known = update(ratios).where(ratios.c.model == ratio.model, ratios.c.script == ratio.script)
+        async with self._database.write() as connection:
+            if (await connection.execute(known.values(figures))).rowcount == 0:
+                await connection.execute(insert(ratios).values(model=ratio.model, script=ratio.script, **figures))
+
+    async def record_call(
+        self,
+        purpose: str,
+        session_id: int | None,
+        model: str,
+        prompt_tokens: int | None,
+        cached_tokens: int | None,
+        completion_tokens: int | None,
+        outcome: str,
+        attempts: int,
+        milliseconds: int,
+        at: datetime,
+    ) -> None:
+        """Record one request to a model; the figures are as ``Call`` says."""
+        values = {
+            "purpose": purpose,
+            "session_id": session_id,
+            "model": model,
+            "prompt_tokens": prompt_tokens,
+            "cached_tokens": cached_tokens,
+            "completion_tokens": completion_tokens,
+            "outcome": outcome,
+            "attempts": attempts,
+            "milliseconds": milliseconds,
+            "at": at,
+        }
+        async with self._database.write() as connection:
+            await connection.execute(insert(calls).values(values))
+
+    async def calls(self, session_id: int | None) -> tuple[Call, ...]:
+        """The requests made for a session, or all of them for None, oldest first."""
+        statement = select(calls).order_by(calls.c.id)
+        if session_id is not None:
+            statement = statement.where(calls.c.session_id == session_id)
+        async with self._database.read() as connection:
+            return tuple(Call(**row._mapping) for row in await connection.execute(statement))

@@ -1,0 +1,278 @@
+"""Turns: what was written, in order, and how far it got."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Select, exists, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.memory.story import LastMessage, Session, Snapshot
+from bot.memory.turns import AuthorKind, Beat, BeatKind, PlayerMessage, Turn, TurnState
+from bot.store.planning import Due, plan_if_due, raw_turns
+from bot.store.players import label_of
+from bot.store.rows import (
+    SESSIONS,
+    Topic,
+    lock_session,
+    lock_session_of_turn,
+    read_session,
+    session_of,
+    take_seq,
+    turn_of,
+)
+from bot.store.tables import messages, sessions, turns
+
+_THERE: Final = (TurnState.KEPT, TurnState.WRITING)
+
+
+class TurnStore(Topic):
+    """A turn's seq is taken in the transaction that writes it, so that seqs have no gaps."""
+
+    async def add_player_turn(
+        self, session_id: int, message: PlayerMessage, beats: tuple[Beat, ...], tokens: int, due: Due
+    ) -> Turn | None:
+        """Commit a player's message; None when it is known already. Plans a fold when this turn makes it due.
+
+        The beats' speaker becomes the player's label. What is out of character takes no tokens. Raises LookupError.
+        """
+        async with self._database.write() as connection:
+            session = await lock_session(connection, session_id)
+            if await connection.scalar(select(exists().where(messages.c.message_id == message.message_id))):
+                return None
+            label = await label_of(connection, session, message.author_id, message.author_name)
+            in_character = is_in_character(beats)
+            written = insert(turns).values(
+                session_id=session_id,
+                seq=await take_seq(connection, session_id),
+                author_kind=AuthorKind.PLAYER,
+                author_id=message.author_id,
+                author_name=label,
+                raw=message.text,
+                beats=spoken_by(label, beats),
+                tokens=tokens if in_character else 0,
+                state=TurnState.KEPT,
+                at=message.at,
+                revision=1,
+                in_character=in_character,
+                delivered=True,
+            )
+            turn = turn_of((await connection.execute(written.returning(turns))).one())
+            await connection.execute(
+                insert(messages).values(message_id=message.message_id, channel_id=message.channel_id, turn_id=turn.id)
+            )
+            await plan_if_due(connection, session, due)
+            return turn
+
+    async def begin_reply(self, session_id: int, at: datetime) -> Turn | None:
+        """Take the place of a reply in the story; None when no player's turn waits for one. Raises LookupError."""
+        async with self._database.write() as connection:
+            session = await lock_session(connection, session_id)
+            if not await connection.scalar(select(_waits(session_id))):
+                return None
+            written = insert(turns).values(
+                session_id=session_id,
+                seq=await take_seq(connection, session_id),
+                author_kind=AuthorKind.CHARACTER,
+                author_id=session.character.id,
+                author_name=session.character.card.name,
+                raw="",
+                beats=(),
+                tokens=0,
+                state=TurnState.WRITING,
+                at=at,
+                revision=1,
+                in_character=True,
+                delivered=False,
+            )
+            return turn_of((await connection.execute(written.returning(turns))).one())
+
+    async def finish_reply(
+        self,
+        turn_id: int,
+        raw: str,
+        beats: tuple[Beat, ...],
+        tokens: int,
+        finish_reason: str,
+        prompt_tokens: int | None,
+        cached_tokens: int | None,
+        completion_tokens: int | None,
+        model: str,
+        due: Due,
+    ) -> Turn:
+        """Commit what the model wrote, byte for byte. Plans a fold when this turn makes it due.
+
+        Raises LookupError when the turn is not being written.
+        """
+        async with self._database.write() as connection:
+            session, turn = await lock_session_of_turn(connection, turn_id)
+            if turn.state is not TurnState.WRITING:
+                raise LookupError(f"turn {turn_id} is not being written")
+            written = update(turns).where(turns.c.id == turn_id)
+            written = written.values(
+                raw=raw,
+                beats=beats,
+                tokens=tokens,
+                state=TurnState.KEPT,
+                delivered=False,
+                finish_reason=finish_reason,
+                prompt_tokens=prompt_tokens,
+                cached_tokens=cached_tokens,
+                completion_tokens=completion_tokens,
+                model=model,
+            )
+            turn = turn_of((await connection.execute(written.returning(turns))).one())
+            await plan_if_due(connection, session, due)
+            return turn
+
+    async def fail_reply(self, turn_id: int) -> None:
+        """Give up a reply that is being written, or that was written and never delivered; it never happened."""
+        async with self._database.write() as connection:
+            await lock_session_of_turn(connection, turn_id)
+            await connection.execute(
+                update(turns)
+                .where(
+                    turns.c.id == turn_id,
+                    turns.c.author_kind == AuthorKind.CHARACTER,
+                    turns.c.state.in_(_THERE),
+                    turns.c.delivered.is_(False),
+                )
+                .values(state=TurnState.FAILED)
+            )
+
+    async def set_tokens(self, turn_id: int, tokens: int) -> None:
+        """Correct a turn's size, for instance when the server has counted it."""
+        async with self._database.write() as connection:
+            await connection.execute(update(turns).where(turns.c.id == turn_id).values(tokens=tokens))
+
+    async def tie_messages(self, turn_id: int, channel_id: int, message_ids: Sequence[int]) -> None:
+        """Record which messages carry a reply, which is delivered with that; doing it twice is harmless."""
+        async with self._database.write() as connection:
+            await lock_session_of_turn(connection, turn_id)
+            tied = set(await connection.scalars(select(messages.c.message_id).where(messages.c.turn_id == turn_id)))
+            new = [
+                {"message_id": message_id, "channel_id": channel_id, "turn_id": turn_id}
+                for message_id in dict.fromkeys(message_ids)
+                if message_id not in tied
+            ]
+            if new:
+                await connection.execute(insert(messages), new)
+            await connection.execute(update(turns).where(turns.c.id == turn_id).values(delivered=True))
+
+    async def undelivered(self) -> tuple[tuple[Session, Turn], ...]:
+        """The replies and greetings of running sessions that are written and were not delivered, oldest first."""
+        waiting = (
+            select(turns)
+            .join(sessions)
+            .where(turns.c.state == TurnState.KEPT, turns.c.delivered.is_(False), sessions.c.stopped_at.is_(None))
+            .order_by(turns.c.id)
+        )
+        async with self._database.read() as connection:
+            rows = (await connection.execute(waiting)).all()
+            wanted = SESSIONS.where(sessions.c.id.in_({row.session_id for row in rows}))
+            found = {row.id: session_of(row) for row in await connection.execute(wanted)}
+        return tuple((found[row.session_id], turn_of(row)) for row in rows)
+
+    async def interrupted(self) -> tuple[Session, ...]:
+        """At start-up: give up what was being written, and name the running sessions whose players wait for a reply."""
+        async with self._database.write() as connection:
+            await connection.execute(
+                update(turns).where(turns.c.state == TurnState.WRITING).values(state=TurnState.FAILED)
+            )
+            waiting = SESSIONS.where(sessions.c.stopped_at.is_(None), _waits(sessions.c.id)).order_by(sessions.c.id)
+            return tuple(session_of(row) for row in await connection.execute(waiting))
+
+    async def last_messages(self) -> tuple[LastMessage, ...]:
+        """What is known of each running session's channel: the newest message, and since when the session runs."""
+        known = (
+            select(turns.c.session_id, func.max(messages.c.message_id).label("newest"))
+            .join(messages)
+            .group_by(turns.c.session_id)
+            .subquery()
+        )
+        statement = (
+            select(sessions.c.id, sessions.c.channel_id, sessions.c.running_since, known.c.newest)
+            .outerjoin(known, known.c.session_id == sessions.c.id)
+            .where(sessions.c.stopped_at.is_(None))
+            .order_by(sessions.c.id)
+        )
+        async with self._database.read() as connection:
+            rows = (await connection.execute(statement)).all()
+        return tuple(LastMessage(row.id, row.channel_id, row.running_since, row.newest) for row in rows)
+
+    async def turn_of_message(self, message_id: int) -> tuple[Session, Turn] | None:
+        """The turn that a message carries, in whatever state, with its session."""
+        statement = select(turns).join(messages).where(messages.c.message_id == message_id)
+        async with self._database.read() as connection:
+            row = (await connection.execute(statement)).one_or_none()
+            session = await read_session(connection, row.session_id) if row else None
+        return (session, turn_of(row)) if row and session else None
+
+    async def snapshot(self, session_id: int) -> Snapshot:
+        """All that a prompt is made of, as of one moment. Raises LookupError."""
+        async with self._database.read() as connection:
+            row = (await connection.execute(SESSIONS.where(sessions.c.id == session_id))).one_or_none()
+            if row is None:
+                raise LookupError(f"no session {session_id}")
+            session = session_of(row)
+            raw = select(turns).where(raw_turns(session)).order_by(turns.c.seq)
+            return Snapshot(session, row.memory_text, await read_turns(connection, raw))
+
+    async def turns(self, session_id: int, first: int, last: int) -> tuple[Turn, ...]:
+        """The kept turns from ``first`` to ``last``, both included, in order."""
+        statement = _kept(session_id).where(turns.c.seq.between(first, last)).order_by(turns.c.seq)
+        async with self._database.read() as connection:
+            return await read_turns(connection, statement)
+
+    async def recent_turns(self, session_id: int, count: int) -> tuple[Turn, ...]:
+        """The newest ``count`` kept turns, in order."""
+        statement = _kept(session_id).order_by(turns.c.seq.desc()).limit(count)
+        async with self._database.read() as connection:
+            return (await read_turns(connection, statement))[::-1]
+
+
+async def read_turns(connection: AsyncConnection, statement: Select[Any]) -> tuple[Turn, ...]:
+    """The turns that a statement selects."""
+    return tuple(turn_of(row) for row in await connection.execute(statement))
+
+
+def is_in_character(beats: Sequence[Beat]) -> bool:
+    """Whether anything of a turn belongs to the story."""
+    return any(beat.kind is not BeatKind.OOC for beat in beats)
+
+
+def spoken_by(label: str, beats: Sequence[Beat]) -> tuple[Beat, ...]:
+    """The beats of a player's turn, which are all theirs."""
+    return tuple(replace(beat, speaker=label) for beat in beats)
+
+
+def _kept(session_id: int) -> Select[Any]:
+    return select(turns).where(turns.c.session_id == session_id, turns.c.state == TurnState.KEPT)
+
+
+def _waits(session_id: int | ColumnElement[int]) -> ColumnElement[bool]:
+    """Whether a player's turn stands after the last reply; asked from the end, so that a long story costs no more."""
+    replies = turns.alias("replies")
+    last_reply = (
+        select(replies.c.seq)
+        .where(
+            replies.c.session_id == session_id,
+            replies.c.author_kind == AuthorKind.CHARACTER,
+            replies.c.state.in_(_THERE),
+        )
+        .order_by(replies.c.seq.desc())
+        .limit(1)
+        .correlate(sessions)
+        .scalar_subquery()
+    )
+    waiting = exists().where(
+        turns.c.session_id == session_id,
+        turns.c.author_kind == AuthorKind.PLAYER,
+        turns.c.state == TurnState.KEPT,
+        turns.c.in_character,
+        turns.c.seq > func.coalesce(last_reply, 0),
+    )
+    return waiting.correlate(sessions)

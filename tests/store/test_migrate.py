@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Connection, inspect, text
+
+from bot.errors import DatabaseTooNew
+from bot.store import Store, upgrade
+from bot.store.database import Database
+from bot.store.migrate import MIGRATIONS
+from bot.store.tables import metadata
+
+
+def _differences(connection: Connection) -> list[Any]:
+    context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+    return list(compare_metadata(context, metadata))
+
+
+def _names(connection: Connection) -> dict[str, set[Any]]:
+    """The named indexes and constraints of each table."""
+    inspector = inspect(connection)
+    return {
+        table: {item["name"] for item in inspector.get_indexes(table)}
+        | {item["name"] for item in inspector.get_unique_constraints(table)}
+        | {item["name"] for item in inspector.get_foreign_keys(table)}
+        | {inspector.get_pk_constraint(table)["name"]}
+        for table in inspector.get_table_names()
+        if table != "alembic_version"
+    }
+
+
+async def test_the_migrations_build_what_the_tables_say(store: Store, tmp_path: Path) -> None:
+    async with store._database.read() as connection:
+        assert await connection.run_sync(_differences) == []
+        migrated = await connection.run_sync(_names)
+    directly = Database.at(f"sqlite+aiosqlite:///{tmp_path / 'direct.db'}")
+    async with directly.write() as connection:
+        await connection.run_sync(metadata.create_all)
+        assert migrated == await connection.run_sync(_names)
+    await directly.close()
+
+
+async def test_the_comparison_sees_a_difference(store: Store) -> None:
+    async with store._database.write() as connection:
+        await connection.execute(text("ALTER TABLE webhooks ADD COLUMN colour TEXT"))
+        assert len(await connection.run_sync(_differences)) == 1
+
+
+async def test_the_working_directory_does_not_matter(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    await upgrade(url)
+
+    async with await Store.open(url, migrate=False) as store:
+        assert await store.own_webhooks() == frozenset()
+
+
+async def test_opening_again_changes_nothing_and_loses_nothing(url: str) -> None:
+    async with await Store.open(url) as store:
+        await store.add_webhook(1, 2)
+    async with await Store.open(url) as store:
+        assert await store.own_webhooks() == {2}
+
+
+async def test_two_processes_may_migrate_at_once(url: str) -> None:
+    await asyncio.gather(upgrade(url), upgrade(url), upgrade(url))
+
+    async with await Store.open(url, migrate=False) as store:
+        await store.add_webhook(1, 2)
+        assert await store.own_webhooks() == {2}
+
+
+async def test_a_newer_database_is_refused_and_left_alone(url: str) -> None:
+    async with await Store.open(url) as store:
+        await store.add_webhook(1, 2)
+        async with store._database.write() as connection:
+            await connection.execute(text("UPDATE alembic_version SET version_num = 'from_the_future'"))
+
+    with pytest.raises(DatabaseTooNew, match=r"newer version of Kataribe \(its schema is from_the_future\)"):
+        await Store.open(url)
+    async with await Store.open(url, migrate=False) as store:
+        assert await store.own_webhooks() == {2}
+        async with store._database.read() as connection:
+            assert await connection.scalar(text("SELECT version_num FROM alembic_version")) == "from_the_future"
+
+
+async def test_the_way_back_leaves_no_table(store: Store) -> None:
+    def down(connection: Connection) -> list[str]:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        config.attributes["connection"] = connection
+        command.downgrade(config, "base")
+        return inspect(connection).get_table_names()
+
+    async with store._database.write() as connection:
+        assert await connection.run_sync(down) == ["alembic_version"]
