@@ -1,0 +1,120 @@
+"""Builds every object once, in the order of the layers: store, model clients, engine, folder."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from bot.counting import TokenCounter
+from bot.engine import Engine
+from bot.errors import SettingsError
+from bot.folder import Folder
+from bot.llm.client import ModelClient
+from bot.llm.requests import ModelCall
+from bot.rendering import Renderer
+from bot.settings import Settings
+from bot.store import Store
+
+Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """The bot without Discord. ``folder_model`` is the same client as ``model`` unless another server folds."""
+
+    store: Store
+    model: ModelClient
+    folder_model: ModelClient
+    counter: TokenCounter
+    renderer: Renderer
+    engine: Engine
+    folder: Folder
+
+
+def now() -> datetime:
+    """The time, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+@asynccontextmanager
+async def open_core(settings: Settings, *, clock: Clock = now) -> AsyncIterator[Core]:
+    """Open the database, bring it up to date, ask the model server what it can do, and build the rest.
+
+    A server that does not answer now is asked again by the first request. Raises SettingsError when no model is set or the
+    budgets contradict each other, and DatabaseTooNew.
+    """
+    if settings.llm_base_url is None:
+        raise SettingsError(["LLM_BASE_URL: it is empty, but needed"])
+    store = await Store.open(settings.database_url)
+    try:
+        model = _client(settings, store, clock, settings.llm_base_url)
+        folder_model = _folder_client(settings, store, clock) or model
+        try:
+            for client in {model, folder_model}:
+                await client.probe()
+            settings.budgets(model.profile.window)
+            await store.recover_folds()
+            counter = TokenCounter(store, model)
+            await counter.load()
+            renderer = Renderer(counter)
+            delay = timedelta(seconds=settings.fold_delay_seconds)
+            engine = Engine(
+                store, model, counter, renderer,
+                budgets=settings.budgets, fold_delay=delay, clock=clock, temperature=settings.llm_temperature,
+            )  # fmt: skip
+            folder = Folder(
+                store, folder_model, renderer,
+                story_window=lambda: model.profile.window, budgets=settings.budgets, clock=clock,
+                delay=delay, attempts=settings.fold_attempts, at_once=settings.llm_parallel,
+            )  # fmt: skip
+            try:
+                yield Core(store, model, folder_model, counter, renderer, engine, folder)
+            finally:
+                await folder.close()
+        finally:
+            for client in {model, folder_model}:
+                await client.close()
+    finally:
+        await store.close()
+
+
+def _client(settings: Settings, store: Store, clock: Clock, base_url: str) -> ModelClient:
+    key = settings.llm_api_key
+    return ModelClient(
+        base_url,
+        api_key=key.get_secret_value() if key else None,
+        model=settings.llm_model,
+        timeout_seconds=settings.llm_timeout_seconds,
+        parallel=settings.llm_parallel,
+        waiting_replies=settings.llm_waiting_replies,
+        on_call=_recorder(store, clock),
+    )
+
+
+def _folder_client(settings: Settings, store: Store, clock: Clock) -> ModelClient | None:
+    """A client of its own only for another server or model: replies go before folds within one client's queue."""
+    if settings.folder_base_url is None and settings.folder_model is None:
+        return None
+    own_server = settings.folder_base_url is not None
+    key = settings.folder_api_key if own_server else settings.llm_api_key
+    return ModelClient(
+        settings.folder_base_url or settings.llm_base_url or "",
+        api_key=key.get_secret_value() if key else None,
+        model=settings.folder_model,
+        timeout_seconds=settings.llm_timeout_seconds,
+        parallel=settings.llm_parallel,
+        on_call=_recorder(store, clock),
+    )
+
+
+def _recorder(store: Store, clock: Clock) -> Callable[[ModelCall], object]:
+    async def record(call: ModelCall) -> None:
+        await store.record_call(
+            call.purpose.value, call.session_id, call.model,
+            call.usage.prompt_tokens, call.usage.cached_tokens, call.usage.completion_tokens,
+            call.error or call.finish_reason or "", call.attempts, call.milliseconds, clock(),
+        )  # fmt: skip
+
+    return record

@@ -1,0 +1,456 @@
+"""The use cases: what players, moderators and the gateway ask for. Knows neither Discord nor SQL.
+
+Two kinds of lock keep a session in order. The store's write transactions give every turn its place. A lock per session, held
+while a reply is written, makes replies follow one another; a message that arrives meanwhile is committed at once and answered
+by the next reply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+from weakref import WeakValueDictionary
+
+from bot.counting import TokenCounter
+from bot.errors import ModelUnavailable, NotAllowed, NotFound, Refused, WindowExceeded
+from bot.llm.client import ModelClient
+from bot.llm.requests import Completion, ModelRequest, Purpose
+from bot.memory import corrections, markup, policy, prompt
+from bot.memory.corrections import Correction, CorrectionError
+from bot.memory.folding import REPLY_SCHEMA
+from bot.memory.language import detect_language
+from bot.memory.memories import Memory, SessionMemory
+from bot.memory.messages import Message
+from bot.memory.prompt import Card
+from bot.memory.story import (
+    Archive,
+    Character,
+    Head,
+    LastMessage,
+    MemoryDetail,
+    Place,
+    Scope,
+    Session,
+    SessionFigures,
+    Snapshot,
+)
+from bot.memory.turns import BeatKind, PlayerMessage, Turn
+from bot.rendering import Renderer
+from bot.store import Due, Store
+
+log = logging.getLogger(__name__)
+
+# A reply may be tried again with fewer turns when the server says that its window is smaller than we thought.
+_WINDOW_TRIES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A message that was committed; ``is_answered`` says whether the character answers it."""
+
+    session: Session
+    is_answered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A committed reply; ``text`` is what players may see of it."""
+
+    session: Session
+    turn: Turn
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A new session, with the character's greeting when there is one."""
+
+    session: Session
+    greeting: Reply | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What the last process left: replies that may not have reached Discord, and sessions whose players wait.
+
+    ``last_messages`` say up to where each running session knows its channel: what came later was written while no process
+    was there to hear it.
+    """
+
+    undelivered: tuple[Reply, ...]
+    interrupted: tuple[Session, ...]
+    last_messages: tuple[LastMessage, ...]
+
+
+class Engine:
+    """Every use case, one method each.
+
+    ``budgets`` gives the budgets for a window in tokens, with the operator's overrides. ``fold_delay`` is how long after the
+    turn that crosses the trigger a fold is due. ``clock`` gives aware UTC times.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        model: ModelClient,
+        counter: TokenCounter,
+        renderer: Renderer,
+        *,
+        budgets: Callable[[int | None], policy.Budgets],
+        fold_delay: timedelta,
+        clock: Callable[[], datetime],
+        temperature: float | None = None,
+    ) -> None:
+        self._store = store
+        self._model = model
+        self._counter = counter
+        self._renderer = renderer
+        self._budgets = budgets
+        self._fold_delay = fold_delay
+        self._clock = clock
+        self._temperature = temperature
+        self._reply_locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+
+    @property
+    def budgets(self) -> policy.Budgets:
+        """The budgets for the window that the model reported last."""
+        return self._budgets(self._model.profile.window)
+
+    def model_label(self) -> str:
+        """Which model answers, for people to read."""
+        return self._model.profile.model
+
+    # Characters
+
+    async def create_character(self, scope: Scope, card: Card, avatar_url: str) -> Character:
+        """Store a card. Raises Refused when it has no name or the name is taken."""
+        name = markup.plain_name(card.name)
+        if name == "?":
+            raise Refused("character-name-empty")
+        tidy = Card(name, card.description.strip(), card.first_message.strip())
+        return await self._store.add_character(scope, tidy, avatar_url, self._clock())
+
+    async def characters(self, scope: Scope) -> tuple[Character, ...]:
+        """The characters that may be played here."""
+        return await self._store.characters(scope)
+
+    async def character(self, scope: Scope, name: str) -> Character:
+        """A character by name. Raises NotFound."""
+        found = await self._store.character_named(scope, name)
+        if found is None:
+            raise NotFound("character-unknown", name=name)
+        return found
+
+    async def remove_character(self, scope: Scope, name: str, *, by: int, is_moderator: bool) -> Character:
+        """Take a character out of use; its stories stay readable.
+
+        Raises NotFound, NotAllowed for anybody but its owner and moderators, and Refused while a session plays it.
+        """
+        character = await self.character(scope, name)
+        if by != character.scope.owner_id and not is_moderator:
+            raise NotAllowed("character-not-yours", name=character.card.name)
+        if await self._store.character_in_use(character.id):
+            raise Refused("character-in-use", name=character.card.name)
+        await self._store.remove_character(character.id, self._clock())
+        return character
+
+    # Sessions
+
+    async def start_session(self, place: Place, scope: Scope, character_name: str, *, greeting: bool) -> Started:
+        """Begin a new story. Raises NotFound, and Refused when a session already runs in this channel."""
+        character = await self.character(scope, character_name)
+        card = character.card
+        language = detect_language(f"{card.description}\n{card.first_message}" if card.description else card.name)
+        first = card.first_message if greeting else ""
+        opening = (first, markup.parse_reply(first, card.name), self._counter.guess(first)) if first else None
+        head = self._renderer.head(SessionMemory(), language, self.budgets)
+        session, turn = await self._store.start_session(place, character.id, language, opening, head, self._clock())
+        log.info("session %d started in channel %d with character %d", session.id, place.channel_id, character.id)
+        return Started(session, self._reply(session, turn) if turn else None)
+
+    async def stop_session(self, channel_id: int) -> Session:
+        """End the channel's running session; it stays readable. Raises NotFound."""
+        session = await self._store.running_session(channel_id)
+        if session is None:
+            raise NotFound("session-none")
+        await self._store.stop_session(session.id, self._clock())
+        return session
+
+    async def resume_session(self, channel_id: int, session_id: int | None) -> Session:
+        """Go on with a stopped story of this channel, by default the newest. Raises NotFound and Refused."""
+        stories = await self._store.sessions_in(channel_id)
+        chosen = [s for s in stories if session_id in (None, s.id)]
+        if not chosen:
+            raise NotFound("session-none" if session_id is None else "session-unknown")
+        if chosen[0].running:
+            raise Refused("session-already-running")
+        await self._store.resume_session(chosen[0].id, self._clock())
+        return chosen[0]
+
+    async def running_session(self, channel_id: int) -> Session | None:
+        """The session that runs in a channel."""
+        return await self._store.running_session(channel_id)
+
+    async def readable_session(self, channel_id: int) -> Session:
+        """The running session of a channel, else its newest. Raises NotFound."""
+        stories = await self._store.sessions_in(channel_id)
+        if not stories:
+            raise NotFound("session-none")
+        return next((session for session in stories if session.running), stories[0])
+
+    async def stories(self, channel_id: int) -> tuple[Session, ...]:
+        """All stories of a channel, newest first."""
+        return await self._store.sessions_in(channel_id)
+
+    async def figures(self, session_id: int) -> SessionFigures:
+        """Counts of a session."""
+        return await self._store.figures(session_id)
+
+    # Turns
+
+    async def hear(self, message: PlayerMessage) -> Heard | None:
+        """Commit a player's message before anything else happens; None when no session runs there or it is known."""
+        session = await self._store.running_session(message.channel_id)
+        if session is None or not message.text.strip():
+            return None
+        message = replace(message, author_name=markup.plain_name(message.author_name))
+        beats = markup.parse_player(message.text, message.author_name)
+        tokens = self._counter.guess(f"{message.author_name}: {message.text}")
+        turn = await self._store.add_player_turn(session.id, message, beats, tokens, self._due())
+        return Heard(session, not turn.is_out_of_character) if turn else None
+
+    async def reply(self, session_id: int) -> Reply | None:
+        """Write the next reply, when its turn has come, and commit it; None when nothing is unanswered any more.
+
+        Raises UserError when there is no answer; then nothing of it is in the story.
+        """
+        lock = self._reply_locks.setdefault(session_id, asyncio.Lock())
+        async with lock:
+            place = await self._store.begin_reply(session_id, self._clock())
+            if place is None:
+                return None
+            kept = False
+            try:
+                reply = await self._write(session_id, place)
+                kept = True
+                return reply
+            finally:
+                if not kept:
+                    await self._store.fail_reply(place.id)
+
+    async def delivered(self, turn_id: int, channel_id: int, message_ids: Sequence[int]) -> None:
+        """Tie the messages that carry a reply to its turn."""
+        await self._store.tie_messages(turn_id, channel_id, message_ids)
+
+    async def undeliverable(self, turn_id: int) -> None:
+        """Discord refused the reply: it never happened."""
+        await self._store.fail_reply(turn_id)
+
+    async def recover(self) -> Recovery:
+        """What to do first after a start. Call it once per process, before any message is heard."""
+        interrupted = await self._store.interrupted()
+        undelivered = await self._store.undelivered()
+        replies = tuple(self._reply(session, turn) for session, turn in undelivered)
+        return Recovery(replies, interrupted, await self._store.last_messages())
+
+    async def message_edited(self, message_id: int, text: str) -> None:
+        """A message has a new text; unknown messages, and texts that are the same, change nothing."""
+        found = await self._store.turn_of_message(message_id)
+        if found is None or not found[1].author.is_player or found[1].raw == text or not text.strip():
+            return
+        session, turn = found
+        beats = markup.parse_player(text, turn.author.name)
+        tokens = self._counter.guess(f"{turn.author.name}: {text}")
+        await self._store.edit_turn(turn.id, text, beats, tokens, self._clock(), self._render(session))
+
+    async def messages_deleted(self, message_ids: Sequence[int]) -> None:
+        """Messages were taken back; unknown ones change nothing."""
+        for message_id in message_ids:
+            found = await self._store.turn_of_message(message_id)
+            if found is not None:
+                await self._store.delete_turns([message_id], self._clock(), self._render(found[0]))
+
+    # Memory
+
+    async def memory(self, session_id: int) -> SessionMemory:
+        """Everything a session remembers, in use or not."""
+        return await self._store.memory(session_id)
+
+    async def detail(self, session_id: int, number: int) -> MemoryDetail:
+        """A memory with its history and evidence. Raises NotFound."""
+        found = await self._store.detail(session_id, number)
+        if found is None:
+            raise NotFound("memory-unknown", number=number)
+        return found
+
+    async def correct(self, session_id: int, correction: Correction, number: int) -> Memory:
+        """Carry out a moderator's correction; the next reply's prompt has it.
+
+        Raises NotFound, and Refused when it makes no sense or somebody else changed the memory at the same moment.
+        """
+        detail = await self.detail(session_id, number)
+        session = await self._session(session_id)
+        memory = detail.memory
+        try:
+            changed = corrections.corrected(
+                memory, correction, speaker=_speaker(detail, session), history=detail.history
+            )
+        except CorrectionError as error:
+            raise Refused(error.code, number=error.number) from error
+        saved = await self._store.save_correction(
+            session_id,
+            memory.version,
+            changed,
+            by=str(correction.moderator_id),
+            reason=correction.reason,
+            at=self._clock(),
+            render=self._render(session),
+        )
+        if not saved:
+            raise Refused("correction-conflict", number=number)
+        log.info("session %d memory %d: %s by %d", session_id, number, correction.kind, correction.moderator_id)
+        return changed
+
+    async def archive(self, session_id: int) -> Archive:
+        """A whole story for export. Raises NotFound."""
+        archive = await self._store.archive(session_id)
+        if archive is None:
+            raise NotFound("session-unknown")
+        return archive
+
+    # Webhooks
+
+    async def own_webhooks(self) -> frozenset[int]:
+        """The ids of the webhooks we made: their messages are our own."""
+        return await self._store.own_webhooks()
+
+    async def remember_webhook(self, channel_id: int, webhook_id: int) -> None:
+        """A webhook of ours was made or found."""
+        await self._store.add_webhook(channel_id, webhook_id)
+
+    async def forget_webhook(self, webhook_id: int) -> None:
+        """Somebody deleted a webhook of ours."""
+        await self._store.forget_webhook(webhook_id)
+
+    # Inside
+
+    async def _write(self, session_id: int, place: Turn) -> Reply:
+        snapshot = await self._counted(await self._fitting(await self._store.snapshot(session_id)))
+        completion: Completion | None = None
+        for attempt in range(_WINDOW_TRIES):
+            messages = await self._messages(snapshot, halvings=attempt)
+            try:
+                completion = await self._ask(session_id, messages)
+                break
+            except WindowExceeded:
+                log.warning("session %d: the prompt did not fit the server's window, cut and tried again", session_id)
+                await self._model.probe()
+                if attempt == _WINDOW_TRIES - 1:
+                    raise
+        if completion is None:
+            raise ModelUnavailable(detail="no completion")
+        if completion.finish_reason == "content_filter":
+            raise ModelUnavailable("model-filtered", detail="content_filter")
+        name = snapshot.session.character.card.name
+        beats = markup.parse_reply(completion.text, name)
+        if not beats:
+            raise ModelUnavailable("model-empty", detail=completion.finish_reason)
+        turn = await self._store.finish_reply(
+            place.id,
+            completion.text,
+            beats,
+            completion.usage.completion_tokens or self._counter.guess(completion.text),
+            completion.finish_reason,
+            completion.usage.prompt_tokens,
+            completion.usage.cached_tokens,
+            completion.usage.completion_tokens,
+            completion.model,
+            self._due(),
+        )
+        await self._counter.learn(messages, completion)
+        return self._reply(snapshot.session, turn, cut=completion.finish_reason == "length")
+
+    async def _ask(self, session_id: int, messages: tuple[Message, ...]) -> Completion:
+        return await self._model.complete(
+            ModelRequest(
+                messages,
+                Purpose.REPLY,
+                max_tokens=self.budgets.reply_output,
+                schema=REPLY_SCHEMA,
+                schema_name="reply",
+                temperature=self._temperature,
+                session_id=session_id,
+            )
+        )
+
+    async def _messages(self, snapshot: Snapshot, *, halvings: int = 0) -> tuple[Message, ...]:
+        """The prompt of a reply, cut in one piece when raw turns and memory no longer fit."""
+        session, budgets = snapshot.session, self.budgets
+        system = prompt.system_text(
+            session.character.card, session.language, json_reply=self._model.profile.json_schema
+        )
+        limit = budgets.prompt_limit(await self._counter.count_fixed(system)) >> halvings
+        turns = [t for t in snapshot.turns if t.seq >= session.raw_from and not t.is_out_of_character]
+        start = policy.cut_from(turns, budgets, session.memory_tokens, limit)
+        if start is not None:
+            await self._store.note_forced_cut(session.id, start)
+            log.warning("session %d: raw turns before %d cut from the prompt by force", session.id, start)
+            turns = [t for t in turns if t.seq >= start]
+        gap = turns[-1].at - turns[-2].at if len(turns) > 1 else None
+        tail = prompt.tail_text(gap, detect_language(turns[-1].raw)) if turns else ""
+        return prompt.build(system, snapshot.memory_text, turns, tail, session.language)
+
+    async def _fitting(self, snapshot: Snapshot) -> Snapshot:
+        """The same, rendered again when the memory was rendered for a window so wide that no raw turns fit beside it."""
+        session, budgets = snapshot.session, self.budgets
+        if session.memory_tokens <= budgets.trigger - budgets.floor:
+            return snapshot
+        log.warning("session %d: the memory was rendered again for a smaller window", session.id)
+        await self._store.render_again(session.id, self._render(session))
+        return await self._store.snapshot(session.id)
+
+    async def _counted(self, snapshot: Snapshot) -> Snapshot:
+        """The same with the newest players' turns counted by the server: until now they were guessed."""
+        turns = list(snapshot.turns)
+        for index in range(len(turns) - 1, -1, -1):
+            turn = turns[index]
+            if not turn.author.is_player:
+                break
+            if turn.is_out_of_character:
+                continue
+            tokens = await self._counter.count(prompt.turn_text(turn))
+            if tokens != turn.tokens:
+                await self._store.set_tokens(turn.id, tokens)
+                turns[index] = replace(turn, tokens=tokens)
+        return replace(snapshot, turns=tuple(turns))
+
+    def _due(self) -> Due:
+        budgets = self.budgets
+        return Due(
+            lambda raw, memory: policy.crosses_trigger(budgets, raw, memory), at=self._clock() + self._fold_delay
+        )
+
+    def _render(self, session: Session) -> Callable[[SessionMemory], Head]:
+        return self._renderer.for_session(session, self.budgets)
+
+    def _reply(self, session: Session, turn: Turn, *, cut: bool = False) -> Reply:
+        text = markup.shown(turn.raw, turn.beats, session.character.card.name)
+        return Reply(session, turn, markup.ended_at_sentence(text) if cut else text)
+
+    async def _session(self, session_id: int) -> Session:
+        session = await self._store.session(session_id)
+        if session is None:
+            raise NotFound("session-unknown")
+        return session
+
+
+def _speaker(detail: MemoryDetail, session: Session) -> str:
+    """Who a claim belongs to: the speaker of a cited line of speech, else the author of what is cited."""
+    by_seq = {turn.seq: turn for turn, _ in detail.turns}
+    beats = [beat for c in detail.memory.cites if (turn := by_seq.get(c.seq)) and (beat := turn.beat(c))]
+    spoken = [beat for beat in beats if beat.kind is BeatKind.SPEECH]
+    return (spoken or beats)[0].speaker if beats else session.character.card.name

@@ -1,0 +1,313 @@
+"""The background work on memories: fold, major fold, and folding a chapter again whose turns were changed.
+
+Rows say what is due; this only carries it out. Model calls stand outside every transaction, and a result is committed only if
+what it was made from is still the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from bot.errors import ModelUnavailable
+from bot.llm.checks import Rejection, check_output, extract_json
+from bot.llm.client import ModelClient
+from bot.llm.requests import ModelRequest, Purpose
+from bot.memory import folding, policy
+from bot.memory.evidence import Judge, Verdict
+from bot.memory.language import detect_language
+from bot.memory.memories import Chapter, MemoryStatus, NewMemory, SessionMemory
+from bot.memory.messages import Message
+from bot.memory.prompt import memory_line
+from bot.memory.story import Fold, FoldKind, Session
+from bot.memory.turns import Turn
+from bot.rendering import Renderer
+from bot.store import Store
+
+log = logging.getLogger(__name__)
+
+_PLANS: Final = 3
+# Below this, a source in characters may hold nothing worth remembering.
+_TRIFLE: Final = 400
+_BY_FOLD: Final = "fold"
+_BY_MAJOR: Final = "major fold"
+
+
+class FoldFailedError(Exception):
+    """Nothing usable came of it; ``code`` is short, for the row and the log, and holds no player's text."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class Folder:
+    """Carries out due folds.
+
+    ``budgets`` gives the budgets for a window in tokens. ``attempts`` is how often a fold is tried; between tries ``delay``
+    passes, four times as long each time. ``at_once`` is how many folds run at the same time.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        model: ModelClient,
+        renderer: Renderer,
+        *,
+        story_window: Callable[[], int | None],
+        budgets: Callable[[int | None], policy.Budgets],
+        clock: Callable[[], datetime],
+        delay: timedelta,
+        attempts: int = 3,
+        at_once: int = 1,
+    ) -> None:
+        self._store = store
+        self._model = model
+        self._renderer = renderer
+        self._story_window = story_window
+        self._budgets = budgets
+        self._clock = clock
+        self._delay = delay
+        self._attempts = attempts
+        self._places = asyncio.Semaphore(at_once)
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+
+    @property
+    def budgets(self) -> policy.Budgets:
+        """The story's budgets, with stretches and answers that the folder's own model can take."""
+        story, own = self._budgets(self._story_window()), self._budgets(self._model.profile.window)
+        return replace(story, stretch=min(story.stretch, own.stretch), fold_output=own.fold_output)
+
+    async def wake(self) -> None:
+        """Take on all that is due and not under way yet; returns at once."""
+        for fold in await self._store.due_folds(self._clock()):
+            if fold.id not in self._tasks:
+                task = asyncio.create_task(self._run(fold), name=f"fold-{fold.id}")
+                self._tasks[fold.id] = task
+                task.add_done_callback(self._forget)
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        self._tasks = {fold_id: other for fold_id, other in self._tasks.items() if other is not task}
+
+    async def run_due(self) -> None:
+        """Take on all that is due and wait until it is done."""
+        await self.wake()
+        await asyncio.gather(*self._tasks.values())
+
+    async def close(self) -> None:
+        """Stop what is under way; its rows say that it is unfinished, so the next start takes it up."""
+        tasks = tuple(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _run(self, due: Fold) -> None:
+        async with self._places:
+            fold = await self._store.claim_fold(due.id, self._clock())
+            if fold is None:
+                return
+            try:
+                await self._work(fold)
+            except (FoldFailedError, ModelUnavailable) as error:
+                await self._failed(fold, error.code, error)
+            except Exception as error:  # a fold must not take the others down; the row says that it failed
+                log.exception("fold %d of session %d broke", fold.id, fold.session_id)
+                await self._failed(fold, "broken", error)
+            else:
+                await self._store.finish_fold(fold.id, self._clock())
+
+    async def _failed(self, fold: Fold, code: str, error: Exception) -> None:
+        again = fold.attempts < self._attempts
+        retry_at = self._clock() + self._delay * 4**fold.attempts if again else None
+        log.warning(
+            "%s %d of session %d failed, try %d of %d: %s",
+            fold.kind, fold.id, fold.session_id, fold.attempts, self._attempts, error,
+        )  # fmt: skip
+        await self._store.fail_fold(fold.id, code, retry_at=retry_at, now=self._clock())
+
+    async def _work(self, fold: Fold) -> None:
+        session = await self._store.session(fold.session_id)
+        if session is None:
+            return
+        match fold.kind:
+            case FoldKind.FOLD:
+                await self._fold(session)
+            case FoldKind.MAJOR:
+                await self._major(session)
+            case FoldKind.REFOLD:
+                await self._refold(fold, session)
+
+    async def _fold(self, session: Session) -> None:
+        """Stretch after stretch, planned anew from the rows each time, until the story is below the trigger."""
+        misses = 0
+        planned: int | None = None
+        while misses < _PLANS:
+            memory = await self._store.memory(session.id)
+            snapshot = await self._store.snapshot(session.id)
+            budgets = self.budgets
+            expected = round(budgets.room * folding.CHAPTER_SHARE)
+            plan = policy.plan_fold(snapshot.turns, budgets, snapshot.session.memory_tokens, expected)
+            planned = len(plan) if planned is None else planned
+            if not plan or planned <= 0:
+                break
+            stretch = plan[0]
+            turns = [t for t in snapshot.turns if stretch.first <= t.seq <= stretch.last]
+            verdict = await self._chapter(session, turns, memory)
+            chapter = await self._store.commit_chapter(
+                None, session.id, stretch, _revisions(turns), verdict.memories, verdict.resolved,
+                by=_BY_FOLD, at=self._clock(), render=self._renderer.for_session(session, budgets),
+                settled=_settled(memory),
+            )  # fmt: skip
+            if chapter is None:
+                misses += 1
+                log.info("session %d: turns changed while they were folded, planned anew", session.id)
+                continue
+            planned -= 1
+            log.info(
+                "session %d: chapter %d of turns %d-%d, %d memories, %d loose ends resolved, dropped %s",
+                session.id, chapter.ordinal, stretch.first, stretch.last, len(verdict.memories),
+                len(verdict.resolved), dict(verdict.dropped),
+            )  # fmt: skip
+        if misses >= _PLANS:
+            raise FoldFailedError("changed-meanwhile")
+        await self._ask_for_major(session)
+
+    async def _chapter(self, session: Session, turns: Sequence[Turn], memory: SessionMemory) -> Verdict:
+        lines = folding.source_lines(turns)
+        source = "\n".join(lines)
+        language = detect_language("\n".join(t.raw for t in turns))
+        value = await self._ask(
+            session,
+            Purpose.FOLD,
+            folding.fold_messages(turns, memory, language),
+            folding.fold_schema(turns),
+            source,
+            lambda parsed: folding.texts_of(folding.read_fold(parsed)),
+        )
+        histories = await self._store.histories(session.id, [m.number for m in memory.settled()])
+        verdict = Judge(turns, memory, histories).judge(folding.read_fold(value))
+        if not verdict.memories and not verdict.resolved and len(source) > _TRIFLE:
+            log.info("session %d: nothing of the answer held, dropped %s", session.id, dict(verdict.dropped))
+            raise FoldFailedError("nothing-held")
+        return verdict
+
+    async def _ask_for_major(self, session: Session) -> None:
+        memory = await self._store.memory(session.id)
+        if policy.oldest_half(self._chapter_sizes(memory), self.budgets):
+            await self._store.request_fold(session.id, FoldKind.MAJOR, self._clock())
+
+    async def _major(self, session: Session) -> None:
+        for _ in range(_PLANS):
+            memory = await self._store.memory(session.id)
+            half = policy.oldest_half(self._chapter_sizes(memory), self.budgets)
+            if not half:
+                return
+            work = folding.condensation(memory, half)
+            found = await self._condensed(session, work) if len(work.events) > 1 else ()
+            committed = await self._store.commit_synopsis(
+                session.id, {m.number: m.version for m in work.events}, work.chapters, found,
+                by=_BY_MAJOR, at=self._clock(), render=self._renderer.for_session(session, self.budgets),
+            )  # fmt: skip
+            if committed:
+                log.info(
+                    "session %d: chapters %s moved into the synopsis, %d events became %d",
+                    session.id, work.chapters, len(work.events), len(found),
+                )  # fmt: skip
+                return
+        raise FoldFailedError("changed-meanwhile")
+
+    async def _condensed(self, session: Session, work: folding.Condensation) -> tuple[NewMemory, ...]:
+        source = "\n".join(m.content.text for m in work.events)
+        value = await self._ask(
+            session,
+            Purpose.MAJOR_FOLD,
+            folding.major_messages(work, detect_language(source)),
+            folding.major_schema(work),
+            source,
+            lambda parsed: tuple(new.content.text for new in folding.read_major(parsed, work)),
+        )
+        found = folding.read_major(value, work)
+        if not folding.shrinks(found, work):
+            raise FoldFailedError("no-shrink")
+        return found
+
+    async def _refold(self, fold: Fold, session: Session) -> None:
+        for _ in range(_PLANS):
+            memory = await self._store.memory(session.id)
+            chapter = next((c for c in memory.chapters if c.ordinal == fold.chapter), None)
+            if chapter is None:
+                return
+            turns = await self._store.turns(session.id, chapter.first, chapter.last)
+            verdict = await self._chapter(session, turns, _without(memory, chapter)) if turns else Verdict(())
+            if await self._store.commit_refold(
+                fold.id, session.id, chapter.ordinal, _revisions(turns), verdict.memories, verdict.resolved,
+                by=_BY_FOLD, at=self._clock(), render=self._renderer.for_session(session, self.budgets),
+            ):  # fmt: skip
+                log.info("session %d: chapter %d folded again", session.id, chapter.ordinal)
+                return
+        raise FoldFailedError("changed-meanwhile")
+
+    async def _ask(
+        self,
+        session: Session,
+        purpose: Purpose,
+        messages: tuple[Message, ...],
+        schema: Mapping[str, Any],
+        source: str,
+        texts: Callable[[object], Sequence[str]],
+    ) -> object:
+        """A parsed answer that passed the checks. A refusal is drawn again once: it comes at random, in one of nine."""
+        request = ModelRequest(
+            messages,
+            purpose,
+            max_tokens=self.budgets.fold_output,
+            schema=dict(schema),
+            schema_name=purpose.value,
+            session_id=session.id,
+        )
+        rejection: Rejection | None = None
+        for _ in range(2):
+            completion = await self._model.complete(request)
+            value = extract_json(completion.text)
+            rejection = check_output(
+                completion.text,
+                completion.finish_reason,
+                source_characters=len(source),
+                source_text=source,
+                lines=texts(value),
+            )
+            if rejection is None:
+                return value
+            if rejection is not Rejection.REFUSED:
+                break
+        raise FoldFailedError(str(rejection))
+
+    def _chapter_sizes(self, memory: SessionMemory) -> list[int]:
+        return [
+            sum(self._renderer.size(memory_line(m, "en")) for m in memory.of_chapter(chapter))
+            for chapter in memory.chapters
+            if not chapter.absorbed
+        ]
+
+
+def _revisions(turns: Sequence[Turn]) -> dict[int, int]:
+    return {turn.seq: turn.revision for turn in turns}
+
+
+def _settled(memory: SessionMemory) -> dict[int, int]:
+    return {m.number: m.version for m in memory.settled()}
+
+
+def _without(memory: SessionMemory, chapter: Chapter) -> SessionMemory:
+    """The memory less what the chapter will lose when it is folded again."""
+    gone = (MemoryStatus.ACTIVE, MemoryStatus.STALE)
+    return replace(
+        memory,
+        memories=tuple(
+            m for m in memory.memories if m.corrected or m.chapter != chapter.ordinal or m.status not in gone
+        ),
+    )

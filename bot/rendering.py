@@ -1,0 +1,36 @@
+"""Rendering a session's memory into the head of its prompts: a pure function of the rows, bound to a token counter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bot.counting import TokenCounter
+from bot.memory import prompt
+from bot.memory.language import detect_language
+from bot.memory.memories import SessionMemory
+from bot.memory.policy import Budgets
+from bot.memory.story import Head, Session
+from bot.memory.wording import Language
+
+
+class Renderer:
+    """Renders memories in the language they are written in."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self._counter = counter
+
+    def head(self, memory: SessionMemory, language: Language, budgets: Budgets) -> Head:
+        """The memory as the prompt shows it; ``language`` decides while there is nothing to read it from."""
+        texts = [m.content.text for m in memory.memories if m.is_active]
+        talk = detect_language("\n".join(texts)) if texts else language
+        fitting = prompt.fitting(memory, talk, budgets.memory_cap, self._counter.guess)
+        text = prompt.memory_text(fitting, talk, open_ends=budgets.open_ends)
+        return Head(text, self._counter.guess(text))
+
+    def size(self, text: str) -> int:
+        """The size of a text in tokens, as the budgets count it."""
+        return self._counter.guess(text)
+
+    def for_session(self, session: Session, budgets: Budgets) -> Callable[[SessionMemory], Head]:
+        """What the store calls inside the transaction that changes a session's memory."""
+        return lambda memory: self.head(memory, session.language, budgets)
