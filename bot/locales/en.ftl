@@ -1,0 +1,150 @@
+# Errors say what happened, and what to do about it.
+
+error-unexpected = Something went wrong on my side. Please try again; if it happens again, give whoever runs me this reference: `{ $reference }`
+
+model-unavailable = I couldn't reach the language model just now. Your message is safe. Please try again in a moment.
+model-busy = { $waiting ->
+    [one] One reply is already waiting for the model, and I can't queue another. Your message is safe. Please try again in a minute.
+   *[other] { $waiting } replies are already waiting for the model, and I can't queue another. Your message is safe. Please try again in a minute.
+}
+model-timeout = { $seconds ->
+    [one] The model didn't finish its answer within one second. Your message is safe. Please try again.
+   *[other] The model didn't finish its answer within { $seconds } seconds. Your message is safe. Please try again.
+}
+model-window = This story no longer fits the model's window. Your message is safe. Please ask whoever runs me to give the model a larger window, then try again.
+model-key = The model server refused my key. Your message is safe. Please ask whoever runs me to check `LLM_API_KEY`.
+model-missing = The model server doesn't have the model that I'm set to use. Your message is safe. Please ask whoever runs me to check `LLM_MODEL`.
+model-filtered = The model's provider withheld this answer. Your message is safe. Try again, or edit your message first.
+model-empty = The model answered with nothing. Your message is safe. Please try again.
+delivery-refused = Discord didn't accept the reply, so it isn't part of the story. Please check that I may write here, then try again.
+
+character-unknown = There's no character called “{ $name }” here. `/character list` shows who there is.
+character-name-taken = There's already a character called “{ $name }” here. Please choose another name.
+character-name-empty = That name has no letters I can show. Please choose another one.
+character-not-yours = Only the person who created { $name }, or a moderator, can remove them.
+character-in-use = { $name } is in a story right now. Stop it with `/session stop` first.
+picture-unreadable = I can't read that picture. Please use a PNG, JPEG, GIF or WebP file.
+picture-too-large = That picture is too large. Please use one of at most 8 MB and 40 megapixels.
+
+session-none = There's no story in this channel yet. Start one with `/session start`.
+session-already-running = A story is already running in this channel. Stop it with `/session stop` first.
+session-unknown = That story isn't in this channel. Choose one from the list that `/session resume` offers.
+session-permissions = I can't tell a story here yet. Please give me these permissions in this channel:
+    { $missing }
+
+memory-unknown = This story has no memory #{ NUMBER($number, useGrouping: 0) }. `/memory show` lists them all.
+correction-moderators-only = Only moderators (with the permission Manage Messages) can correct memories. Please ask one of them.
+correction-changes-nothing = Memory #{ NUMBER($number, useGrouping: 0) } is like that already; there's nothing to change.
+correction-not-a-fact = Memory #{ NUMBER($number, useGrouping: 0) } isn't told as a fact, so it can't become something that was only said. You can change its text or take it out.
+correction-needs-text = Please write the new text for memory #{ NUMBER($number, useGrouping: 0) }.
+correction-quote-is-verbatim = Memory #{ NUMBER($number, useGrouping: 0) } is a quote, kept word for word. You can take it out, but not reword it.
+correction-nothing-to-restore = Memory #{ NUMBER($number, useGrouping: 0) } was never corrected, so there's nothing to undo.
+correction-conflict = Memory #{ NUMBER($number, useGrouping: 0) } has just been changed. Look at it again with `/memory history`, then decide.
+
+# What the whole channel reads
+
+hint-webhooks = A small hint for the moderators: characters get their own name and picture here once I may manage webhooks in this channel (permission **Manage Webhooks**, with room for one more webhook).
+notice-interrupted = I was interrupted while answering. Nothing you wrote is lost.
+button-retry = Try again
+
+# /character
+
+character-list-title = Characters
+character-list-empty = Nobody yet. Create the first one with `/character create`.
+character-first-message = First message
+character-created = { $name } is ready. Begin with `/session start`.
+character-created-without-picture = { $name } is ready, but Discord didn't take the picture just now, so they have none. To try again, remove them with `/character delete` and create them anew.
+character-deleted = { $name } is gone. Stories with them can still be read.
+form-character-title = A new character
+form-character-name = Name
+form-character-name-hint = How they are called in the story
+form-character-description = Description
+form-character-description-hint = Who they are, how they speak, what they want
+form-character-first = First message
+form-character-first-hint = Optional: how they open a new story
+
+# /session
+
+session-started = The story with { $name } begins. Write in this channel, and { $name } will answer. Text in `((double parentheses))` stays out of the story.
+session-permissions-better = It would go better with these permissions:
+    { $missing }
+session-stopped = The story with **{ $name }** pauses here. Nothing is forgotten: `/session resume` continues it.
+session-resumed = The story with **{ $name }** goes on. Write, and they will answer.
+story-choice = Story { NUMBER($number, useGrouping: 0) } · { $name } · { $day }
+permission-view = View Channel
+permission-send = Send Messages
+permission-threads = Send Messages in Threads
+permission-webhooks = Manage Webhooks (characters get their own name and picture)
+permission-history = Read Message History (after a restart, no reply is sent twice)
+info-running = Story { NUMBER($number, useGrouping: 0) } is running.
+info-stopped = Story { NUMBER($number, useGrouping: 0) } is paused.
+info-turns = { $turns ->
+    [one] One turn so far
+   *[other] { $turns } turns so far
+}; { $raw ->
+    [one] the newest one is
+   *[other] the newest { $raw } are
+} remembered word for word.
+info-memories = { $memories ->
+    [one] One memory
+   *[other] { $memories } memories
+} in use, { $chapters ->
+    [one] in one chapter.
+   *[other] in { $chapters } chapters.
+}
+info-budget = { $used } of { $trigger } tokens are used before older turns are folded into a chapter.
+info-folds-waiting = { $folds ->
+    [one] One fold is due and will run shortly.
+   *[other] { $folds } folds are due and will run shortly.
+}
+info-folds-failed = ⚠ { $folds ->
+    [one] One fold failed
+   *[other] { $folds } folds failed
+} for good. Nothing is lost: the turns are kept. Please tell whoever runs me.
+info-forced-cuts = ⚠ { $cuts ->
+    [one] Once, turns had
+   *[other] { $cuts } times, turns had
+} to leave the model's view before they were folded. They are kept.
+info-model = Model: { $model }
+
+# /memory
+
+memory-title = What is remembered of the story with { $name }
+memory-legend = • event  ✔ fact  💬 said  🎭 appearance  ❓ open  ❝ quote  ✎ corrected
+memory-synopsis = Long ago
+memory-chapter = Chapter { NUMBER($ordinal, useGrouping: 0) } (turns { NUMBER($first, useGrouping: 0) }–{ NUMBER($last, useGrouping: 0) })
+memory-loose-ends = Still open
+memory-quotes = Quotes
+memory-raw = { $turns ->
+    [0] Everything so far is in the memories above.
+    [one] The newest turn isn't folded yet; it is remembered word for word.
+   *[other] The newest { $turns } turns aren't folded yet; they are remembered word for word.
+}
+memory-empty = { $turns ->
+    [0] Nothing has happened yet.
+    [one] No memories yet: the one turn so far is remembered word for word.
+   *[other] No memories yet: all { $turns } turns so far are remembered word for word.
+}
+memory-restates = (repeats the corrected #{ NUMBER($number, useGrouping: 0) })
+memory-claim = { $speaker } said: { $text }
+memory-claim-to = { $speaker } said to { $addressee }: { $text }
+memory-quote = { $speaker }: { $text }
+history-title = Memory #{ NUMBER($number, useGrouping: 0) }
+history-versions = Versions
+history-evidence = What it rests on
+history-condenses = It condenses { $numbers }.
+history-turn = Turn { NUMBER($seq, useGrouping: 0) }
+by-fold = noted by folding
+by-major-fold = noted by condensing older chapters
+by-edit = after a message was edited
+by-deletion = after a message was deleted
+status-condensed = now part of a condensed memory
+status-resolved = resolved
+status-retracted = taken out
+status-stale = out of sight: a message it rests on was changed
+status-replaced = replaced: its chapter was written anew
+form-correction-title = Correct memory #{ NUMBER($number, useGrouping: 0) }
+form-correction-text = New text
+form-correction-reason = Reason (kept in its history)
+correction-done = Memory #{ NUMBER($number, useGrouping: 0) } is corrected
+correction-done-out = Memory #{ NUMBER($number, useGrouping: 0) } is out of the story

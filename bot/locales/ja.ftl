@@ -1,0 +1,121 @@
+# エラーは、何が起きたかと、どうすればよいかを伝える。
+
+error-unexpected = こちらで思わぬ不具合が起きました。もう一度お試しください。繰り返すようなら、管理者にこの番号を伝えてください：`{ $reference }`
+
+model-unavailable = いま言語モデルにつながりません。メッセージは保存してあります。少し待ってから、もう一度お試しください。
+model-busy = いま{ $waiting }件の返事が順番待ちで、これ以上は並べません。メッセージは保存してあります。1分ほど待って、もう一度お試しください。
+model-timeout = { $seconds }秒待ちましたが、モデルの返事が終わりませんでした。メッセージは保存してあります。もう一度お試しください。
+model-window = 物語がモデルの窓に収まらなくなりました。メッセージは保存してあります。もっと大きな窓を使うよう管理者に頼んでから、もう一度お試しください。
+model-key = モデルのサーバーに鍵を断られました。メッセージは保存してあります。管理者に `LLM_API_KEY` の確認を頼んでください。
+model-missing = 設定されたモデルがサーバーに見つかりません。メッセージは保存してあります。管理者に `LLM_MODEL` の確認を頼んでください。
+model-filtered = モデルの提供元がこの返事を差し止めました。メッセージは保存してあります。もう一度試すか、文面を変えてみてください。
+model-empty = モデルの返事が空でした。メッセージは保存してあります。もう一度お試しください。
+delivery-refused = Discord が返事を受け付けなかったので、物語には入れていません。わたしがここに書き込めるかを確かめて、もう一度お試しください。
+
+character-unknown = 「{ $name }」というキャラクターはここにいません。`/character list` で一覧を見られます。
+character-name-taken = 「{ $name }」という名前はもう使われています。別の名前にしてください。
+character-name-empty = その名前には表示できる文字がありません。別の名前にしてください。
+character-not-yours = { $name }を消せるのは、作った人とモデレーターだけです。
+character-in-use = { $name }はいま物語に出ています。先に `/session stop` で止めてください。
+picture-unreadable = この画像は読み取れませんでした。PNG、JPEG、GIF、WebP のどれかを使ってください。
+picture-too-large = 画像が大きすぎます。8 MB、4000 万画素までの画像を使ってください。
+
+session-none = このチャンネルにはまだ物語がありません。`/session start` で始められます。
+session-already-running = このチャンネルでは、もう物語が進んでいます。先に `/session stop` で止めてください。
+session-unknown = その物語はこのチャンネルにありません。`/session resume` の候補から選んでください。
+session-permissions = ここではまだ物語を語れません。このチャンネルで次の権限をください：
+    { $missing }
+
+memory-unknown = この物語に記憶 #{ NUMBER($number, useGrouping: 0) } はありません。`/memory show` で全部見られます。
+correction-moderators-only = 記憶を直せるのはモデレーター（「メッセージの管理」権限のある人）だけです。モデレーターに頼んでください。
+correction-changes-nothing = 記憶 #{ NUMBER($number, useGrouping: 0) } はすでにその内容です。変えるところはありません。
+correction-not-a-fact = 記憶 #{ NUMBER($number, useGrouping: 0) } は事実として書かれていないので、「言っただけ」にはできません。文を直すか、外すことはできます。
+correction-needs-text = 記憶 #{ NUMBER($number, useGrouping: 0) } の新しい文を書いてください。
+correction-quote-is-verbatim = 記憶 #{ NUMBER($number, useGrouping: 0) } は一字一句そのままの引用です。外すことはできますが、書き換えられません。
+correction-nothing-to-restore = 記憶 #{ NUMBER($number, useGrouping: 0) } は直されたことがないので、元に戻すものがありません。
+correction-conflict = 記憶 #{ NUMBER($number, useGrouping: 0) } は、たった今ほかで変わりました。`/memory history` で見直してから決めてください。
+
+# チャンネルの全員が読むもの
+
+hint-webhooks = モデレーターの方へひとこと。このチャンネルで「**ウェブフックの管理**」を許可し、ウェブフックの枠をひとつ空けてもらえると、キャラクターが自分の名前と絵で話せます。
+notice-interrupted = 返事の途中で止まってしまいました。書いてもらったものは何も失われていません。
+button-retry = もう一度
+
+# /character
+
+character-list-title = キャラクター
+character-list-empty = まだ誰もいません。`/character create` で最初のひとりを作れます。
+character-first-message = 最初のひとこと
+character-created = { $name }の準備ができました。`/session start` で物語を始められます。
+character-created-without-picture = { $name }の準備はできましたが、いま Discord が画像を受け付けなかったので、絵はありません。やり直すなら、`/character delete` で消して作り直してください。
+character-deleted = { $name }は去りました。これまでの物語はこれからも読めます。
+form-character-title = 新しいキャラクター
+form-character-name = 名前
+form-character-name-hint = 物語の中での呼び名
+form-character-description = 人物
+form-character-description-hint = どんな人か、どう話すか、何を望んでいるか
+form-character-first = 最初のひとこと
+form-character-first-hint = なくてもかまいません。物語の始まりに言うこと
+
+# /session
+
+session-started = { $name }との物語が始まります。このチャンネルに書けば、{ $name }が答えます。`((二重の括弧))` の中は物語に入りません。
+session-permissions-better = 次の権限もあると、もっとうまくいきます：
+    { $missing }
+session-stopped = **{ $name }**との物語はここでひと休みです。何も忘れません。続きは `/session resume` で。
+session-resumed = **{ $name }**との物語の続きです。書けば答えます。
+story-choice = 物語 { NUMBER($number, useGrouping: 0) } · { $name } · { $day }
+permission-view = チャンネルを見る
+permission-send = メッセージを送信
+permission-threads = スレッドでメッセージを送信
+permission-webhooks = ウェブフックの管理（キャラクターが自分の名前と絵で話せます）
+permission-history = メッセージ履歴を読む（再起動のあと、同じ返事を二度送らずにすみます）
+info-running = 物語 { NUMBER($number, useGrouping: 0) } が進んでいます。
+info-stopped = 物語 { NUMBER($number, useGrouping: 0) } はお休み中です。
+info-turns = これまでの発言は{ $turns }件。うち新しい{ $raw }件は一字一句そのまま覚えています。
+info-memories = 使っている記憶は{ $memories }件、章は{ $chapters }つ。
+info-budget = { $trigger }トークンのうち{ $used }を使っています。あふれる前に、古い発言は章にまとめられます。
+info-folds-waiting = まもなく章にまとめるものが{ $folds }件あります。
+info-folds-failed = ⚠ 章にまとめられなかったものが{ $folds }件あります。元の発言は残っているので、何も失われていません。管理者に知らせてください。
+info-forced-cuts = ⚠ 章にまとめる前の発言がモデルの視野から外れたことが{ $cuts }回あります。発言そのものは残っています。
+info-model = モデル：{ $model }
+
+# /memory
+
+memory-title = { $name }との物語で覚えていること
+memory-legend = • 出来事  ✔ 事実  💬 言ったこと  🎭 見かけ  ❓ 未解決  ❝ 引用  ✎ 訂正済み
+memory-synopsis = ずっと前のこと
+memory-chapter = 第{ NUMBER($ordinal, useGrouping: 0) }章（発言 { NUMBER($first, useGrouping: 0) }〜{ NUMBER($last, useGrouping: 0) }）
+memory-loose-ends = まだ終わっていないこと
+memory-quotes = 残しておく言葉
+memory-raw = { $turns ->
+    [0] ここまでのことは、すべて上の記憶に入っています。
+   *[other] 新しい{ $turns }件の発言はまだ章にまとめておらず、一字一句そのまま覚えています。
+}
+memory-empty = { $turns ->
+    [0] まだ何も起きていません。
+   *[other] まだ記憶はありません。ここまでの{ $turns }件の発言は、すべて一字一句そのまま覚えています。
+}
+memory-restates = （訂正された #{ NUMBER($number, useGrouping: 0) } の繰り返し）
+memory-claim = { $speaker }が言ったこと：{ $text }
+memory-claim-to = { $speaker }が{ $addressee }に言ったこと：{ $text }
+memory-quote = { $speaker }：{ $text }
+history-title = 記憶 #{ NUMBER($number, useGrouping: 0) }
+history-versions = これまでの版
+history-evidence = もとになった発言
+history-condenses = { $numbers } をまとめたものです。
+history-turn = 発言 { NUMBER($seq, useGrouping: 0) }
+by-fold = 章にまとめたとき
+by-major-fold = 古い章をまとめ直したとき
+by-edit = もとのメッセージが編集されたとき
+by-deletion = もとのメッセージが消されたとき
+status-condensed = いまは、まとめ直した記憶の一部
+status-resolved = 解決済み
+status-retracted = 外された
+status-stale = もとの発言が変わったので、いまは伏せてある
+status-replaced = 章が書き直されて、置き換わった
+form-correction-title = 記憶 #{ NUMBER($number, useGrouping: 0) } を直す
+form-correction-text = 新しい文
+form-correction-reason = 理由（履歴に残ります）
+correction-done = 記憶 #{ NUMBER($number, useGrouping: 0) } を直しました
+correction-done-out = 記憶 #{ NUMBER($number, useGrouping: 0) } を物語から外しました

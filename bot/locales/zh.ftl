@@ -1,0 +1,121 @@
+# 错误信息说明发生了什么，以及该怎么办。
+
+error-unexpected = 我这边出了点意外。请再试一次；如果还是这样，请把这个编号告诉机器人的管理者：`{ $reference }`
+
+model-unavailable = 现在连不上语言模型。你的消息已经保存好了，请稍后再试。
+model-busy = 已有 { $waiting } 条回复在排队，暂时排不下了。你的消息已经保存好了，请过一分钟再试。
+model-timeout = 等了 { $seconds } 秒，模型还没有答完。你的消息已经保存好了，请再试一次。
+model-window = 这个故事已经超出了模型的窗口。你的消息已经保存好了。请让机器人的管理者换一个更大的窗口，然后再试。
+model-key = 模型服务器不接受我的密钥。你的消息已经保存好了。请让机器人的管理者检查 `LLM_API_KEY`。
+model-missing = 模型服务器上没有我要用的模型。你的消息已经保存好了。请让机器人的管理者检查 `LLM_MODEL`。
+model-filtered = 模型的提供方拦下了这次回答。你的消息已经保存好了。请再试一次，或者先改一改你的消息。
+model-empty = 模型什么也没有回答。你的消息已经保存好了，请再试一次。
+delivery-refused = Discord 没有接受这条回复，所以它不算在故事里。请确认我可以在这里发言，然后再试一次。
+
+character-unknown = 这里没有叫“{ $name }”的角色。用 `/character list` 看看都有谁。
+character-name-taken = 这里已经有叫“{ $name }”的角色了。请换一个名字。
+character-name-empty = 这个名字里没有可以显示的字。请换一个名字。
+character-not-yours = 只有创建{ $name }的人或管理员才能删除这个角色。
+character-in-use = { $name }正在一个故事里。请先用 `/session stop` 停下来。
+picture-unreadable = 这张图片我读不了。请用 PNG、JPEG、GIF 或 WebP 文件。
+picture-too-large = 这张图片太大了。请用不超过 8 MB、4000 万像素的图片。
+
+session-none = 这个频道里还没有故事。用 `/session start` 开始一个吧。
+session-already-running = 这个频道里已经有故事在进行了。请先用 `/session stop` 停下来。
+session-unknown = 这个频道里没有那个故事。请从 `/session resume` 给出的列表中选择。
+session-permissions = 我还不能在这里讲故事。请在这个频道给我这些权限：
+    { $missing }
+
+memory-unknown = 这个故事里没有记忆 #{ NUMBER($number, useGrouping: 0) }。用 `/memory show` 可以看到全部。
+correction-moderators-only = 只有管理员（有“管理消息”权限的人）才能更正记忆。请找一位管理员帮忙。
+correction-changes-nothing = 记忆 #{ NUMBER($number, useGrouping: 0) } 已经是这样了，没有要改的。
+correction-not-a-fact = 记忆 #{ NUMBER($number, useGrouping: 0) } 不是作为事实记下的，所以不能改成“只是说过”。可以改写它，或者把它撤下。
+correction-needs-text = 请写下记忆 #{ NUMBER($number, useGrouping: 0) } 的新内容。
+correction-quote-is-verbatim = 记忆 #{ NUMBER($number, useGrouping: 0) } 是一字不差的引文。可以撤下，但不能改写。
+correction-nothing-to-restore = 记忆 #{ NUMBER($number, useGrouping: 0) } 从没被更正过，没有可以撤销的。
+correction-conflict = 记忆 #{ NUMBER($number, useGrouping: 0) } 刚刚被改动了。请用 `/memory history` 再看一眼，然后决定。
+
+# 整个频道都会看到的话
+
+hint-webhooks = 给管理员的小提示：如果允许我在这个频道“**管理 Webhook**”，并且留出一个 Webhook 的位置，角色就能用自己的名字和头像说话。
+notice-interrupted = 我回答到一半被打断了。你写的内容一点都没有丢。
+button-retry = 再试一次
+
+# /character
+
+character-list-title = 角色
+character-list-empty = 还没有角色。用 `/character create` 创建第一个吧。
+character-first-message = 开场白
+character-created = { $name }准备好了。用 `/session start` 开始故事吧。
+character-created-without-picture = { $name }准备好了，但 Discord 这次没有接受图片，所以没有头像。想再试的话，请用 `/character delete` 删除后重新创建。
+character-deleted = { $name }离开了。有关的故事仍然可以阅读。
+form-character-title = 新角色
+form-character-name = 名字
+form-character-name-hint = 在故事里怎么称呼
+form-character-description = 描述
+form-character-description-hint = 是什么样的人，怎么说话，想要什么
+form-character-first = 开场白
+form-character-first-hint = 可以不填：新故事开始时说的话
+
+# /session
+
+session-started = 和{ $name }的故事开始了。在这个频道里写，{ $name }就会回答。写在 `((双括号))` 里的话不算在故事里。
+session-permissions-better = 如果还有这些权限，会更好：
+    { $missing }
+session-stopped = 和**{ $name }**的故事先停在这里。什么都不会忘记，用 `/session resume` 就能继续。
+session-resumed = 和**{ $name }**的故事继续了。写下去，就会有回答。
+story-choice = 故事 { NUMBER($number, useGrouping: 0) } · { $name } · { $day }
+permission-view = 查看频道
+permission-send = 发送消息
+permission-threads = 在子区内发送消息
+permission-webhooks = 管理 Webhook（角色可以用自己的名字和头像说话）
+permission-history = 阅读消息历史记录（重启之后不会重复发送同一条回复）
+info-running = 故事 { NUMBER($number, useGrouping: 0) } 正在进行。
+info-stopped = 故事 { NUMBER($number, useGrouping: 0) } 已暂停。
+info-turns = 到现在共 { $turns } 条发言，其中最新的 { $raw } 条一字不差地记着。
+info-memories = 正在使用 { $memories } 条记忆，{ $chapters } 个章节。
+info-budget = { $trigger } 个 token 中已用 { $used } 个。放不下之前，较早的发言会整理成章节。
+info-folds-waiting = 有 { $folds } 次整理即将进行。
+info-folds-failed = ⚠ 有 { $folds } 次整理最终没有成功。什么都没有丢，原来的发言都在。请告诉机器人的管理者。
+info-forced-cuts = ⚠ 有 { $cuts } 次，还没整理成章节的发言不得不离开了模型的视野。发言本身都在。
+info-model = 模型：{ $model }
+
+# /memory
+
+memory-title = 和{ $name }的故事里记得的事
+memory-legend = • 事件  ✔ 事实  💬 说过的话  🎭 表面  ❓ 未了  ❝ 引文  ✎ 已更正
+memory-synopsis = 很久以前
+memory-chapter = 第 { NUMBER($ordinal, useGrouping: 0) } 章（发言 { NUMBER($first, useGrouping: 0) }–{ NUMBER($last, useGrouping: 0) }）
+memory-loose-ends = 还没了结的事
+memory-quotes = 留下的话
+memory-raw = { $turns ->
+    [0] 到现在为止的事都在上面的记忆里。
+   *[other] 最新的 { $turns } 条发言还没有整理成章节，一字不差地记着。
+}
+memory-empty = { $turns ->
+    [0] 还什么都没有发生。
+   *[other] 还没有记忆：到现在的 { $turns } 条发言都一字不差地记着。
+}
+memory-restates = （重复了已更正的 #{ NUMBER($number, useGrouping: 0) }）
+memory-claim = { $speaker }说：{ $text }
+memory-claim-to = { $speaker }对{ $addressee }说：{ $text }
+memory-quote = { $speaker }：{ $text }
+history-title = 记忆 #{ NUMBER($number, useGrouping: 0) }
+history-versions = 各个版本
+history-evidence = 依据的发言
+history-condenses = 由 { $numbers } 浓缩而成。
+history-turn = 发言 { NUMBER($seq, useGrouping: 0) }
+by-fold = 整理成章节时记下
+by-major-fold = 浓缩旧章节时记下
+by-edit = 消息被编辑之后
+by-deletion = 消息被删除之后
+status-condensed = 已并入浓缩的记忆
+status-resolved = 已了结
+status-retracted = 已撤下
+status-stale = 依据的消息有改动，暂不使用
+status-replaced = 所在章节重写，已被替换
+form-correction-title = 更正记忆 #{ NUMBER($number, useGrouping: 0) }
+form-correction-text = 新内容
+form-correction-reason = 理由（会留在记录里）
+correction-done = 记忆 #{ NUMBER($number, useGrouping: 0) } 已更正
+correction-done-out = 记忆 #{ NUMBER($number, useGrouping: 0) } 已从故事中撤下

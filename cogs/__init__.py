@@ -1,0 +1,1 @@
+"""Discord in, one engine call, Discord out."""

@@ -1,0 +1,66 @@
+"""A memory's whole past: who changed it, when and why, and the turns that it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import discord
+
+from bot.memory.markup import shown
+from bot.memory.memories import MemoryStatus, Version
+from bot.memory.story import MemoryDetail, Session
+from bot.memory.turns import Turn
+from cogs._lines import Say, content_line, memory_line
+from cogs._pages import LONGEST
+
+_EXCERPT: Final = 120
+_BY: Final = {"major fold": "by-major-fold", "edit": "by-edit", "deletion": "by-deletion"}
+
+
+def history_pages(detail: MemoryDetail, session: Session, say: Say) -> list[str]:
+    """The memory as it is, its versions from the first, and its evidence with links to the messages."""
+    blocks = [memory_line(detail.memory, say), f"**{say('history-versions')}**"]
+    blocks += [_version(version, say) for version in detail.history]
+    if detail.memory.condenses:
+        numbers = " ".join(f"`#{number}`" for number in detail.memory.condenses)
+        blocks.append(say("history-condenses", numbers=numbers))
+    if detail.turns:
+        blocks.append(f"**{say('history-evidence')}**")
+    blocks += [_evidence(turn, messages, session, say) for turn, messages in detail.turns]
+    return _paged(blocks)
+
+
+def _version(version: Version, say: Say) -> str:
+    is_person = version.by.isdigit()
+    by = f"<@{version.by}>" if is_person else say(_BY.get(version.by, "by-fold"))
+    status = "" if version.status is MemoryStatus.ACTIVE else " · " + say(f"status-{version.status}")
+    # The reasons of our own changes are codes; their status says as much.
+    said = " ".join(version.reason.split()) if is_person else ""
+    reason = f"\n> {discord.utils.escape_markdown(said)}" if said else ""
+    when = discord.utils.format_dt(version.at, "f")
+    return f"{version.version}. {when} · {by}{status}{reason}\n{content_line(version.content, say)}"
+
+
+def _evidence(turn: Turn, messages: Sequence[int], session: Session, say: Say) -> str:
+    """A cited turn. Of a character's only what was shown: never a thought."""
+    text = turn.raw if turn.author.is_player else shown(turn.raw, turn.beats, turn.author.name)
+    words = " ".join(text.split())
+    short = words if len(words) <= _EXCERPT else words[:_EXCERPT].rstrip() + "…"
+    name, excerpt = (
+        discord.utils.escape_mentions(discord.utils.escape_markdown(part)) for part in (turn.author.name, short)
+    )
+    label = say("history-turn", seq=turn.seq)
+    if messages:
+        guild = session.place.guild_id or "@me"
+        label = f"[{label}](https://discord.com/channels/{guild}/{session.place.channel_id}/{messages[0]})"
+    return f"{label} **{name}** {excerpt}"
+
+
+def _paged(blocks: Sequence[str]) -> list[str]:
+    pages = [""]
+    for block in blocks:
+        if len(pages[-1]) + len(block) + 2 > LONGEST:
+            pages.append("")
+        pages[-1] = f"{pages[-1]}\n\n{block}".strip()
+    return pages

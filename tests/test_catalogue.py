@@ -1,0 +1,64 @@
+"""The catalogues: the right language, numbers as people write them, and no hole that goes unnoticed."""
+
+from __future__ import annotations
+
+import discord
+import pytest
+
+from bot.catalogue import LANGUAGES, Catalogue
+
+
+@pytest.mark.parametrize(
+    ("locale", "language"),
+    [
+        (discord.Locale.american_english, "en"),
+        (discord.Locale.british_english, "en"),
+        (discord.Locale.japanese, "ja"),
+        (discord.Locale.chinese, "zh"),
+        (discord.Locale.taiwan_chinese, "zh"),
+        (discord.Locale.french, "ja"),
+        (None, "ja"),
+    ],
+)
+def test_a_locale_of_discord_chooses_the_language_and_others_get_the_default(locale: object, language: str) -> None:
+    assert Catalogue("ja").language(locale) == language
+
+
+def test_a_text_is_filled_in_without_invisible_marks_around_what_is_inserted() -> None:
+    catalogue = Catalogue()
+
+    assert catalogue.text("character-in-use", "en-US", name="Rin").startswith("Rin is in a story right now.")
+    assert catalogue.text("character-in-use", "ja", name="凛").startswith("凛はいま物語に出ています。")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_number_of_a_memory_is_never_grouped(language: str) -> None:
+    assert "#1234" in Catalogue().text("memory-unknown", language, number=1234)
+
+
+@pytest.mark.parametrize(("turns", "words"), [(0, "Everything so far"), (1, "The newest turn isn't"), (7, "newest 7")])
+def test_counts_are_said_as_a_person_would(turns: int, words: str) -> None:
+    assert words in Catalogue().text("memory-raw", "en-US", turns=turns)
+
+
+def test_an_unknown_message_and_a_missing_variable_are_errors() -> None:
+    catalogue = Catalogue()
+
+    with pytest.raises(LookupError, match="no-such-message"):
+        catalogue.text("no-such-message")
+    with pytest.raises(LookupError, match="memory-unknown"):
+        catalogue.text("memory-unknown")
+    assert "no-such-message" not in catalogue
+    assert "memory-unknown" in catalogue
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_labels_of_forms_fit_what_discord_allows(language: str) -> None:
+    catalogue = Catalogue()
+    titles = ["form-character-title", "form-character-name", "form-character-description", "form-character-first"]
+    titles += ["form-correction-text", "form-correction-reason"]
+
+    assert [t for t in titles if len(catalogue.text(t, language)) > 45] == []
+    assert len(catalogue.text("form-correction-title", language, number=123_456)) <= 45
+    hints = ["form-character-name-hint", "form-character-description-hint", "form-character-first-hint"]
+    assert [hint for hint in hints if len(catalogue.text(hint, language)) > 100] == []
