@@ -21,7 +21,7 @@ from bot.llm.client import ModelClient
 from bot.llm.requests import Completion, ModelRequest, Purpose
 from bot.memory import corrections, markup, policy, prompt
 from bot.memory.corrections import Correction, CorrectionError
-from bot.memory.folding import REPLY_SCHEMA
+from bot.memory.folding import reply_schema
 from bot.memory.language import detect_language
 from bot.memory.memories import Memory, SessionMemory
 from bot.memory.messages import Message
@@ -46,6 +46,9 @@ log = logging.getLogger(__name__)
 
 # A reply may be tried again with fewer turns when the server says that its window is smaller than we thought.
 _WINDOW_TRIES: Final = 3
+# A small model may only think, and a hosted one may answer nothing: drawn again once, as a refusal is.
+_DRAWS: Final = 2
+_VISIBLE: Final = (BeatKind.NARRATION, BeatKind.SPEECH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,24 +343,15 @@ class Engine:
 
     async def _write(self, session_id: int, place: Turn) -> Reply:
         snapshot = await self._counted(await self._fitting(await self._store.snapshot(session_id)))
-        completion: Completion | None = None
-        for attempt in range(_WINDOW_TRIES):
-            messages = await self._messages(snapshot, halvings=attempt)
-            try:
-                completion = await self._ask(session_id, messages)
+        for _ in range(_DRAWS):
+            messages, completion = await self._complete(session_id, snapshot)
+            if completion.finish_reason == "content_filter":
+                raise ModelUnavailable("model-filtered", detail="content_filter")
+            beats = markup.parse_reply(completion.text, snapshot.session.character.card.name)
+            if any(beat.kind in _VISIBLE for beat in beats):
                 break
-            except WindowExceeded:
-                log.warning("session %d: the prompt did not fit the server's window, cut and tried again", session_id)
-                await self._model.probe()
-                if attempt == _WINDOW_TRIES - 1:
-                    raise
-        if completion is None:
-            raise ModelUnavailable(detail="no completion")
-        if completion.finish_reason == "content_filter":
-            raise ModelUnavailable("model-filtered", detail="content_filter")
-        name = snapshot.session.character.card.name
-        beats = markup.parse_reply(completion.text, name)
-        if not beats:
+            log.info("session %d: a reply with nothing to show", session_id)
+        else:
             raise ModelUnavailable("model-empty", detail=completion.finish_reason)
         turn = await self._store.finish_reply(
             place.id,
@@ -374,13 +368,24 @@ class Engine:
         await self._counter.learn(messages, completion)
         return self._reply(snapshot.session, turn, cut=completion.finish_reason == "length")
 
+    async def _complete(self, session_id: int, snapshot: Snapshot) -> tuple[tuple[Message, ...], Completion]:
+        """A completion and the prompt it answers, cut further while the server says that it does not fit its window."""
+        for attempt in range(_WINDOW_TRIES):
+            messages = await self._messages(snapshot, halvings=attempt)
+            try:
+                return messages, await self._ask(session_id, messages)
+            except WindowExceeded:
+                log.warning("session %d: the prompt did not fit the server's window", session_id)
+                await self._model.probe()
+        raise ModelUnavailable("model-window", detail=f"does not fit after {_WINDOW_TRIES} cuts")
+
     async def _ask(self, session_id: int, messages: tuple[Message, ...]) -> Completion:
         return await self._model.complete(
             ModelRequest(
                 messages,
                 Purpose.REPLY,
                 max_tokens=self.budgets.reply_output,
-                schema=REPLY_SCHEMA,
+                schema=reply_schema(self.budgets.reply_output),
                 schema_name="reply",
                 temperature=self._temperature,
                 session_id=session_id,

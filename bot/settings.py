@@ -210,9 +210,7 @@ class Settings(BaseSettings):
             self.llm_window or reported_window, reply_output=self.llm_reply_tokens, profile=self.fold_profile
         )
         changes = {name: value for name in _BUDGETS if (value := getattr(self, f"fold_{name}")) is not None}
-        budgets = dataclasses.replace(
-            profile, fold_output=min(profile.fold_output, self.fold_output_tokens), **changes
-        )
+        budgets = dataclasses.replace(profile, fold_output=min(profile.fold_output, self.fold_output_tokens), **changes)
         lines = list(_disordered({f"fold_{name}": getattr(budgets, name) for name in _BUDGETS})) if changes else []
         if lines:
             raise SettingsError([f"{line} (those not set come from the {self.fold_profile} profile)" for line in lines])

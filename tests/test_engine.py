@@ -149,7 +149,7 @@ async def test_two_players_of_one_name_and_one_named_like_the_character_are_told
 async def test_a_reply_that_fails_leaves_the_message_unanswered_and_nothing_else(
     scene: Scene, script: Script, code: str
 ) -> None:
-    scene.server.replies.append(script)
+    scene.server.replies.extend([script, script])
     await scene.hear("hello?")
 
     with pytest.raises(ModelUnavailable) as caught:
@@ -157,9 +157,19 @@ async def test_a_reply_that_fails_leaves_the_message_unanswered_and_nothing_else
 
     assert caught.value.code == code
     assert [who for _, who, _ in await _turns(scene)] == ["Rin", "Mio"]
+    scene.server.replies.clear()
     scene.server.replies.append("“Here.”")
     assert (await scene.reply()).text == "“Here.”"
     assert [who for _, who, _ in await _turns(scene)] == ["Rin", "Mio", "Rin"]
+
+
+async def test_a_reply_of_thoughts_alone_is_drawn_again(scene: Scene) -> None:
+    thought = json.dumps({"beats": [{"kind": "thought", "speaker": "Rin", "text": "Say nothing."}]})
+    scene.server.replies.extend([thought, "“Fine.”"])
+    await scene.hear("hello?")
+
+    assert (await scene.reply()).text == "“Fine.”"
+    assert [raw for _, who, raw in await _turns(scene) if who == "Rin"][1:] == ["“Fine.”"]
 
 
 async def test_a_hanging_server_ends_in_a_timeout_that_says_how_long(server: ModelServer, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ The rules, in the order they are applied:
 4. A claim belongs to the speaker of the beat it cites; of several, to the one the model names, else to the one whose words
    are nearest to it. Narration that tells what was said is the claim of its character; a thought alone is no claim.
 5. An event or fact stands when narration or a thought of a character's turn backs it. Where speech is cited beside them, or
-   quoted in the narration, they must share more with it than the speech does, names apart. A line of speech of the same
+   quoted in the narration, they must share more with it than the speech does, names apart; for an event, more than half as
+   much, and what players do in the scene counts with them. A line of speech of the same
    turn counts as cited when they share nothing with it and that line does, or when half of it stands in that line, and
    three times as much as they share.
 6. Else it stands when a player tells it of themselves: it names them before anybody else, says nothing of a promise or
@@ -55,6 +56,8 @@ _OWN_MIND: Final = re.compile(
     re.IGNORECASE,
 )
 _TELLING_SHARES: Final = 2
+# An event is mostly told by narration that also carries what was said in it; a fact may be what was said alone.
+_EVENT_WEIGHT: Final = 2
 _NAME_BEFORE_COLON: Final = re.compile(r"([^:：]{1,40})[:：]")
 LONGEST_TEXT: Final = 400
 
@@ -167,13 +170,16 @@ class Judge:
         if kind is MemoryKind.CLAIM:
             return self._claim(text, proposal, cited)
         solid = [c for c in cited if c.is_solid]
-        spoken = [c for c in cited if not c.is_solid]
+        if solid and kind is MemoryKind.EVENT:
+            solid += [c for c in cited if c.is_act]
+        spoken = [c for c in cited if c not in solid]
         shown = self._shared(text, *(c.real for c in solid))
         beside = self._said_beside(text, solid, shown) if solid and not spoken else []
         if beside:
             return self._claim(text, proposal, beside)
         voices = spoken + [c for c in solid if c.quoted]
         said = max((self._shared(text, c.real if c in spoken else c.quoted) for c in voices), default=0)
+        shown *= _EVENT_WEIGHT if kind is MemoryKind.EVENT else 1
         if solid and (not voices or shown > said or (not spoken and shown == said)):
             about = self._cast.subjects(text) if kind is MemoryKind.FACT else []
             return Content(kind, text, player_id=about[0] if len(about) == 1 else None)

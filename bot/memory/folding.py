@@ -45,19 +45,14 @@ def _array(items: dict[str, Any], most: int) -> dict[str, Any]:
     return {"type": "array", "items": items, "maxItems": most}
 
 
-REPLY_SCHEMA: Final = _object(
-    beats={
-        **_array(
-            _object(
-                kind={"enum": [BeatKind.NARRATION.value, BeatKind.SPEECH.value, BeatKind.THOUGHT.value]},
-                speaker=_text(40),
-                text=_text(2_000),
-            ),
-            12,
-        ),
-        "minItems": 1,
-    }
-)
+def reply_schema(most_tokens: int) -> dict[str, Any]:
+    """The schema of a reply of at most so many tokens: no beat may fill it alone, so that a model that loops gets to its end.
+
+    Two characters a token are under what English has and over what Japanese and Chinese have.
+    """
+    kinds = [BeatKind.NARRATION.value, BeatKind.SPEECH.value, BeatKind.THOUGHT.value]
+    beat = _object(kind={"enum": kinds}, speaker=_text(40), text=_text(min(2_000, 2 * most_tokens)))
+    return _object(beats={**_array(beat, 12), "minItems": 1})
 
 
 def fold_schema(turns: Sequence[Turn]) -> dict[str, Any]:

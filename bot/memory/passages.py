@@ -79,6 +79,11 @@ class Cited:
         return self.beat.kind is BeatKind.SPEECH
 
     @property
+    def is_act(self) -> bool:
+        """Whether a player narrates it: what they do in the scene."""
+        return self.turn.author.is_player and self.beat.kind is BeatKind.NARRATION
+
+    @property
     def is_told(self) -> bool:
         """Whether a character's narration tells it."""
         return not self.turn.author.is_player and self.beat.kind is BeatKind.NARRATION

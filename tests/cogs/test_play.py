@@ -31,12 +31,12 @@ async def test_a_message_is_answered_by_the_character_through_a_webhook(world: W
 
 async def test_a_thought_is_kept_but_not_shown(world: World) -> None:
     session = await world.begin()
-    world.server.replies.extend(["“Fine.” `I am not fine.`", "`Nothing to say.`"])
+    world.server.replies.extend(["“Fine.” `I am not fine.`", "`Nothing to say.`", "“Really.”"])
 
     await world.mio.send(world.channel, "How are you?")
     await world.mio.send(world.channel, "Really?")
 
-    assert [text for name, text in world.said() if name == "Rin"] == ["“Fine.”", "…"]
+    assert [text for name, text in world.said() if name == "Rin"] == ["“Fine.”", "“Really.”"], "what is only thought is drawn again"
     assert (await world.raws(session))[1] == "“Fine.” `I am not fine.`"
 
 

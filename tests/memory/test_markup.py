@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.folding import REPLY_SCHEMA
+from bot.memory.folding import reply_schema
 from bot.memory.markup import ended_at_sentence, parse_player, parse_reply, plain_name, shown, utterances
 from bot.memory.turns import BeatKind
 
@@ -275,5 +275,5 @@ def test_a_cut_text_ends_at_a_sentence(text: str, ended: str) -> None:
 
 
 def test_the_reply_schema_names_every_kind_but_out_of_character() -> None:
-    kinds = REPLY_SCHEMA["properties"]["beats"]["items"]["properties"]["kind"]["enum"]
+    kinds = reply_schema(500)["properties"]["beats"]["items"]["properties"]["kind"]["enum"]
     assert set(kinds) == {kind.value for kind in BeatKind} - {"ooc"}

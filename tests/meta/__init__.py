@@ -1,0 +1,1 @@
+"""Rules about the project's own files, kept by tests."""
