@@ -7,14 +7,13 @@ from typing import Final
 
 import discord
 
-from bot.memory.markup import shown
 from bot.memory.memories import MemoryStatus, Version
 from bot.memory.story import MemoryDetail, Session
-from bot.memory.turns import Turn
+from bot.memory.turns import BeatKind, Turn
 from cogs._lines import Say, content_line, memory_line
 from cogs._pages import LONGEST
 
-_EXCERPT: Final = 120
+_EXCERPT: Final = 200
 _BY: Final = {"major fold": "by-major-fold", "edit": "by-edit", "deletion": "by-deletion"}
 
 
@@ -27,7 +26,7 @@ def history_pages(detail: MemoryDetail, session: Session, say: Say) -> list[str]
         blocks.append(say("history-condenses", numbers=numbers))
     if detail.turns:
         blocks.append(f"**{say('history-evidence')}**")
-    blocks += [_evidence(turn, messages, session, say) for turn, messages in detail.turns]
+    blocks += [_evidence(detail, turn, messages, session, say) for turn, messages in detail.turns]
     return _paged(blocks)
 
 
@@ -42,10 +41,11 @@ def _version(version: Version, say: Say) -> str:
     return f"{version.version}. {when} · {by}{status}{reason}\n{content_line(version.content, say)}"
 
 
-def _evidence(turn: Turn, messages: Sequence[int], session: Session, say: Say) -> str:
-    """A cited turn. Of a character's only what was shown: never a thought."""
-    text = turn.raw if turn.author.is_player else shown(turn.raw, turn.beats, turn.author.name)
-    words = " ".join(text.split())
+def _evidence(detail: MemoryDetail, turn: Turn, messages: Sequence[int], session: Session, say: Say) -> str:
+    """The cited lines of a turn. That a thought is cited is said, but never what is thought."""
+    beats = [beat for cite in detail.memory.cites if (beat := turn.beat(cite)) is not None]
+    lines = [say("history-thought") if beat.kind is BeatKind.THOUGHT else beat.text for beat in beats]
+    words = " … ".join(" ".join(line.split()) for line in lines) or say("history-gone")
     short = words if len(words) <= _EXCERPT else words[:_EXCERPT].rstrip() + "…"
     name, excerpt = (
         discord.utils.escape_mentions(discord.utils.escape_markdown(part)) for part in (turn.author.name, short)

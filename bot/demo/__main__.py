@@ -68,7 +68,7 @@ async def _voice(settings: Settings, model: Path | None, data: Path) -> AsyncIte
         kind = "" if model else " It is a very small model, which keeps the demo talking but cannot really write."
         topic = f"{name} answers here" + ("" if model else f", a toy · better: {BETTER}")
         description = f"{name} answers here.{kind} For a better one, start a model server and then the demo: `{BETTER}`"
-        server = EmbeddedModel(file, log=data / "model.log")
+        server = EmbeddedModel(file, log=data / "model.log", context=16_384, slots=2)
         await server.start()
     except (ModelFileError, EmbeddedModelError) as error:
         raise DemoError(f"{error}. With a model server of your own: {BETTER}") from error

@@ -25,7 +25,6 @@ from pathlib import Path
 from bot.demo.errors import EmbeddedModelError
 from bot.demo.process import Child, when_parent_ends
 
-MODEL_NAME = "embedded"
 LOADS_WITHIN = 120.0
 """Seconds until a model that does not answer is given up."""
 _ILLEGAL_INSTRUCTION = {-int(getattr(signal, "SIGILL", 4)), 0xC000001D}
@@ -53,7 +52,7 @@ def _serve(options: argparse.Namespace) -> None:
     key = _read_line() if options.key_on_stdin else secrets.token_urlsafe(24)
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(options.model)
-    parameters.model_alias = {MODEL_NAME}
+    parameters.model_alias = {options.model.stem}
     parameters.hostnames = ["127.0.0.1"]
     parameters.port = options.port
     parameters.api_keys = [key]
@@ -62,6 +61,9 @@ def _serve(options: argparse.Namespace) -> None:
     parameters.cpuparams.n_threads = options.threads
     parameters.cpuparams_batch.n_threads = options.threads
     parameters.n_gpu_layers = 0
+    # A model this small repeats itself for ever without a penalty.
+    parameters.sampling.penalty_repeat = 1.15
+    parameters.sampling.dry_multiplier = 0.8
     # Restoring prompts from RAM has been reported to mix conversations (ggml-org/llama.cpp issue 27148).
     parameters.cache_ram_mib = 0
     parameters.offline = True
@@ -128,6 +130,11 @@ class EmbeddedModel:
 
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
+
+    @property
+    def name(self) -> str:
+        """What the server calls its model."""
+        return self.model.stem
 
     @property
     def alive(self) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.demo import transcript
-from bot.demo.embedded import MODEL_NAME, EmbeddedModel
+from bot.demo.embedded import EmbeddedModel
 from bot.demo.errors import DemoError, EmbeddedModelError
 from bot.demo.page import LivePage, live_page
 from bot.demo.process import Child, stopped_at_exit
@@ -145,7 +145,7 @@ async def embedded_voice(server: EmbeddedModel, *, topic: str, description: str)
     """The voice of a started ``server``, which is started again when it dies, and stopped at the end."""
     watch = asyncio.create_task(_restart(server))
     try:
-        settings = {"LLM_BASE_URL": server.base_url, "LLM_API_KEY": server.api_key, "LLM_MODEL": MODEL_NAME}
+        settings = {"LLM_BASE_URL": server.base_url, "LLM_API_KEY": server.api_key, "LLM_MODEL": server.name}
         yield Voice(topic, description, settings)
     finally:
         watch.cancel()

@@ -55,6 +55,8 @@ _OWN_MIND: Final = re.compile(
     r"|好き|嫌い|苦手|怖|恐|[らみきしべい]たい|ほしい|欲しい|つもり|予定|信[じ頼用]|心配|ない|喜欢|讨厌|不|怕|要|想|愿|信|爱|没",
     re.IGNORECASE,
 )
+_WORD: Final = re.compile(r"\w+")
+_WIDE: Final = re.compile(r"[぀-ヿ㐀-鿿가-힣]")
 _TELLING_SHARES: Final = 2
 # An event is mostly told by narration that also carries what was said in it; a fact may be what was said alone.
 _EVENT_WEIGHT: Final = 2
@@ -138,7 +140,7 @@ class Judge:
             kind = MemoryKind(proposal.kind)
         except ValueError:
             return self._dropped_for("unknown-kind")
-        if not text:
+        if not _says_something(text):
             return self._dropped_for("no-text")
         if not cited:
             return self._dropped_for("no-evidence")
@@ -338,6 +340,11 @@ class _Cast:
     def known(self, name: str) -> str:
         """The full name of whoever is meant; empty for nobody known."""
         return next((full for full in self._all if name and (name == full or _first(name, (full,)) is not None)), "")
+
+
+def _says_something(text: str) -> bool:
+    """Whether a text can be a sentence: two words, or four characters of a script without spaces."""
+    return len(_WORD.findall(text)) > 1 or len(_WIDE.findall(text)) > 3
 
 
 def _clean(text: str) -> str:

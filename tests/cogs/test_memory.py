@@ -179,7 +179,7 @@ async def test_the_history_names_who_when_why_and_the_turns_behind_it(world: Wor
     assert f"<@{world.sora.id}>\n> Rin \\*lied\\*.\n💬 Rin said: The bridge burnt down." in text
     assert text.count("<t:") == 2
     link = f"https://discord.com/channels/{world.guild.id}/{world.channel.id}/{reply.id}"
-    assert f"[Turn 2]({link}) **Rin** “The bridge burnt down.”" in text
+    assert f"[Turn 2]({link}) **Rin** The bridge burnt down." in text
     assert "It did not" not in text
 
 

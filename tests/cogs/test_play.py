@@ -36,7 +36,9 @@ async def test_a_thought_is_kept_but_not_shown(world: World) -> None:
     await world.mio.send(world.channel, "How are you?")
     await world.mio.send(world.channel, "Really?")
 
-    assert [text for name, text in world.said() if name == "Rin"] == ["“Fine.”", "“Really.”"], "what is only thought is drawn again"
+    assert [text for name, text in world.said() if name == "Rin"] == ["“Fine.”", "“Really.”"], (
+        "what is only thought is drawn again"
+    )
     assert (await world.raws(session))[1] == "“Fine.” `I am not fine.`"
 
 

@@ -47,7 +47,9 @@ class ChatPage:
         await self.page.locator("#action-status", has_text="Viewport updated").wait_for()
 
     def _console(self, message: ConsoleMessage) -> None:
-        if message.type == "error" and not message.location["url"].endswith("/favicon.ico"):
+        # The page asks once more for pictures of a state that it has left behind.
+        stale = message.location["url"].endswith("/favicon.ico") or "/api/assets/" in message.location["url"]
+        if message.type == "error" and not stale:
             self.complaints.append(message.text)
 
     async def send(self, text: str) -> None:
@@ -57,12 +59,16 @@ class ChatPage:
         await self.page.locator("#send-message:enabled").wait_for()
         await self.page.keyboard.press("Enter")
 
-    async def command(self, text: str) -> None:
-        """Type a slash command, pick it, and send it."""
+    async def begin_command(self, text: str) -> None:
+        """Type a slash command and pick it; its options come next."""
         await self.page.locator("#channel-composer-input").click()
         await self.page.keyboard.type(text)
-        await self.offered().first.wait_for()
+        await self.offered(text).first.wait_for()
         await self.page.keyboard.press("Enter")
+
+    async def command(self, text: str) -> None:
+        """Type a slash command, pick it, and send it."""
+        await self.begin_command(text)
         await self.page.locator("#send-message").click()
 
     def offered(self, text: str = "") -> Locator:

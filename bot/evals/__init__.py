@@ -1,0 +1,1 @@
+"""Evaluation and benchmarks: figures that anyone can repeat."""

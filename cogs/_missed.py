@@ -1,0 +1,36 @@
+"""What was written while the bot was away."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+import discord
+
+from bot.client import KataribeBot
+from bot.memory.story import LastMessage
+from cogs._delivery import REFUSALS
+from cogs._messages import story_message
+
+log = logging.getLogger(__name__)
+
+# A night's worth of a busy channel; whatever is older stays in the channel only.
+_MOST_MISSED: Final = 500
+
+
+async def catch_up(bot: KataribeBot, known: LastMessage) -> bool:
+    """Hear what a channel's players wrote meanwhile, oldest first; whether any of it waits for an answer."""
+    channel = await bot.channel(known.channel_id)
+    if channel is None:
+        return False
+    since = max(known.message_id or 0, discord.utils.time_snowflake(known.since))
+    waits = False
+    try:
+        async with bot.lock("hear", known.channel_id):
+            async for message in channel.history(limit=_MOST_MISSED, after=discord.Object(since), oldest_first=True):
+                written = story_message(message)
+                heard = await bot.engine.hear(written) if written else None
+                waits = waits or (heard is not None and heard.is_answered)
+    except REFUSALS as error:
+        log.warning("channel %d: what was missed could not be read: %r", known.channel_id, error)
+    return waits
