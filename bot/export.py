@@ -176,6 +176,7 @@ def _content_fields(content: Content) -> dict[str, Any]:
         "addressee": content.addressee,
         "actual": content.actual,
         "player_id": _snowflake(content.player_id),
+        "private": content.private,
     }
 
 

@@ -54,5 +54,5 @@ async def carry_out(interaction: Interaction, session_id: int, before: Memory, c
     after = await bot.engine.correct(session_id, correction, before.number)
     say = bound(bot.catalogue.text, interaction.locale)
     heading = say("correction-done" if after.is_active else "correction-done-out", number=after.number)
-    text = f"~~{memory_line(before, say)}~~\n{memory_line(after, say)}"
+    text = f"~~{memory_line(before, say, reveal=True)}~~\n{memory_line(after, say, reveal=True)}"
     await interaction.followup.send(embed=discord.Embed(title=heading, description=text), ephemeral=True)

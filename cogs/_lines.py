@@ -19,6 +19,9 @@ SIGNS: Final = {
 }
 
 
+PRIVATE: Final = "🔒"
+
+
 class Say(Protocol):
     """A catalogue bound to one person's locale."""
 
@@ -26,15 +29,17 @@ class Say(Protocol):
         """The message ``code``."""
 
 
-def memory_line(memory: Memory, say: Say) -> str:
-    """A memory as a line of Markdown that shows its text as it was written."""
+def memory_line(memory: Memory, say: Say, *, reveal: bool = False) -> str:
+    """A memory as a line of Markdown that shows its text as it was written; a private one only to ``reveal`` it."""
     corrected = " ✎" if memory.corrected else ""
     repeats = "" if memory.restates is None else " " + say("memory-restates", number=memory.restates)
-    return f"`#{memory.number}` {content_line(memory.content, say)}{corrected}{repeats}"
+    return f"`#{memory.number}` {content_line(memory.content, say, reveal=reveal)}{corrected}{repeats}"
 
 
-def content_line(content: Content, say: Say) -> str:
-    """What a memory says, with the sign of its kind. Of a secret only the outward side."""
+def content_line(content: Content, say: Say, *, reveal: bool = False) -> str:
+    """What a memory says, with the sign of its kind. Of a secret only the outward side; of a thought that it is there."""
+    if content.private and not reveal:
+        return f"{PRIVATE} {say('memory-private')}"
     text, speaker, addressee = (_shown(words) for words in (content.text, content.speaker, content.addressee))
     if content.kind is MemoryKind.CLAIM and addressee:
         text = say("memory-claim-to", speaker=speaker, addressee=addressee, text=text)
@@ -47,7 +52,8 @@ def content_line(content: Content, say: Say) -> str:
 
 def plain_line(memory: Memory, longest: int) -> str:
     """A memory where no Markdown is shown, as in a list of choices."""
-    text = f"#{memory.number} {SIGNS[memory.kind]} {' '.join(memory.content.text.split())}"
+    words = "…" if memory.content.private else " ".join(memory.content.text.split())
+    text = f"#{memory.number} {PRIVATE if memory.content.private else SIGNS[memory.kind]} {words}"
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 

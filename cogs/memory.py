@@ -32,7 +32,9 @@ async def memory_numbers(interaction: Interaction, current: str) -> list[app_com
     session = await engine.readable_session(channel_id(interaction))
     known = (await engine.memory(session.id)).memories
     wanted = current.strip().lstrip("#").casefold()
-    fitting = [m for m in reversed(known) if wanted in f"{m.number} {m.content.text}".casefold()]
+    fitting = [
+        m for m in reversed(known) if wanted in f"{m.number} {'' if m.content.private else m.content.text}".casefold()
+    ]
     exact = [m for m in fitting if str(m.number) == wanted]
     chosen = [*exact, *(m for m in fitting if m not in exact and (m.is_active or m.corrected))]
     return [app_commands.Choice(name=plain_line(m, 100), value=m.number) for m in chosen[:25]]

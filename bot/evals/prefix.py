@@ -133,7 +133,12 @@ async def _settings(folder: Path) -> AsyncIterator[Settings]:
         return
     async with EmbeddedModel(await small_model(), log=folder / "model.log", context=16_384, slots=2) as server:
         yield chosen.model_copy(
-            update={**changes, "llm_base_url": server.base_url, "llm_api_key": SecretStr(server.api_key), "llm_parallel": 2}
+            update={
+                **changes,
+                "llm_base_url": server.base_url,
+                "llm_api_key": SecretStr(server.api_key),
+                "llm_parallel": 2,
+            }
         )
 
 

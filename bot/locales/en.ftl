@@ -110,7 +110,7 @@ info-model = Model: { $model }
 # /memory
 
 memory-title = What is remembered of the story with { $name }
-memory-legend = • event  ✔ fact  💬 said  🎭 appearance  ❓ open  ❝ quote  ✎ corrected
+memory-legend = • event  ✔ fact  💬 said  🎭 appearance  ❓ open  ❝ quote  ✎ corrected  🔒 private
 memory-synopsis = Long ago
 memory-chapter = Chapter { NUMBER($ordinal, useGrouping: 0) } (turns { NUMBER($first, useGrouping: 0) }–{ NUMBER($last, useGrouping: 0) })
 memory-loose-ends = Still open
@@ -126,6 +126,7 @@ memory-empty = { $turns ->
    *[other] No memories yet: all { $turns } turns so far are remembered word for word.
 }
 memory-restates = (repeats the corrected #{ NUMBER($number, useGrouping: 0) })
+memory-private = something that a character keeps to themselves
 memory-claim = { $speaker } said: { $text }
 memory-claim-to = { $speaker } said to { $addressee }: { $text }
 memory-quote = { $speaker }: { $text }

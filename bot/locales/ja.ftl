@@ -83,7 +83,7 @@ info-model = モデル：{ $model }
 # /memory
 
 memory-title = { $name }との物語で覚えていること
-memory-legend = • 出来事  ✔ 事実  💬 言ったこと  🎭 見かけ  ❓ 未解決  ❝ 引用  ✎ 訂正済み
+memory-legend = • 出来事  ✔ 事実  💬 言ったこと  🎭 見かけ  ❓ 未解決  ❝ 引用  ✎ 訂正済み  🔒 胸の内
 memory-synopsis = ずっと前のこと
 memory-chapter = 第{ NUMBER($ordinal, useGrouping: 0) }章（発言 { NUMBER($first, useGrouping: 0) }〜{ NUMBER($last, useGrouping: 0) }）
 memory-loose-ends = まだ終わっていないこと
@@ -97,6 +97,7 @@ memory-empty = { $turns ->
    *[other] まだ記憶はありません。ここまでの{ $turns }件の発言は、すべて一字一句そのまま覚えています。
 }
 memory-restates = （訂正された #{ NUMBER($number, useGrouping: 0) } の繰り返し）
+memory-private = 本人が胸にしまっていること
 memory-claim = { $speaker }が言ったこと：{ $text }
 memory-claim-to = { $speaker }が{ $addressee }に言ったこと：{ $text }
 memory-quote = { $speaker }：{ $text }

@@ -83,7 +83,7 @@ info-model = 模型：{ $model }
 # /memory
 
 memory-title = 和{ $name }的故事里记得的事
-memory-legend = • 事件  ✔ 事实  💬 说过的话  🎭 表面  ❓ 未了  ❝ 引文  ✎ 已更正
+memory-legend = • 事件  ✔ 事实  💬 说过的话  🎭 表面  ❓ 未了  ❝ 引文  ✎ 已更正  🔒 心事
 memory-synopsis = 很久以前
 memory-chapter = 第 { NUMBER($ordinal, useGrouping: 0) } 章（发言 { NUMBER($first, useGrouping: 0) }–{ NUMBER($last, useGrouping: 0) }）
 memory-loose-ends = 还没了结的事
@@ -97,6 +97,7 @@ memory-empty = { $turns ->
    *[other] 还没有记忆：到现在的 { $turns } 条发言都一字不差地记着。
 }
 memory-restates = （重复了已更正的 #{ NUMBER($number, useGrouping: 0) }）
+memory-private = 角色藏在心里的事
 memory-claim = { $speaker }说：{ $text }
 memory-claim-to = { $speaker }对{ $addressee }说：{ $text }
 memory-quote = { $speaker }：{ $text }

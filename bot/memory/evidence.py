@@ -21,7 +21,8 @@ The rules, in the order they are applied:
    theirs, and nothing they were told, given or know. When it names nobody at all, the model must name the player, nobody
    else may be cited, the sentence may not ask, and again nothing told, given or known.
 7. Else it is a claim of the speaker.
-8. A memory that repeats a corrected or retracted one is a claim, linked to it.
+8. What a cited thought shows, more than all else that is cited, is private.
+9. A memory that repeats a corrected or retracted one is a claim, linked to it.
 """
 
 from __future__ import annotations
@@ -154,7 +155,18 @@ class Judge:
         content = self._content(kind, text, proposal, cited)
         if content is None:
             return self._dropped_for("nobody-said-it")
+        content = replace(content, private=self._is_private(content, cited))
         return self._checked(NewMemory(content, tuple(c.citation for c in cited)), proposal.who, cited)
+
+    def _is_private(self, content: Content, cited: list[Cited]) -> bool:
+        """Whether it is a thought that shows it; of a claim and of a secret, the outward words never are."""
+        if content.kind in (MemoryKind.CLAIM, MemoryKind.SECRET):
+            return False
+        thoughts = [c.real for c in cited if c.beat.kind is BeatKind.THOUGHT]
+        others = [c.real for c in cited if c.beat.kind is not BeatKind.THOUGHT]
+        return bool(thoughts) and (
+            not others or self._shared(content.text, *thoughts) > self._shared(content.text, *others)
+        )
 
     def _real(self, text: str, cited: list[Cited]) -> list[Cited]:
         """The citations that can show something; none when what is imagined or ordered is nearest to the text."""
@@ -264,7 +276,9 @@ class Judge:
         known = [m for m in self._memory.memories if m.kind is MemoryKind.LOOSE_END]
         if any(is_same(text, m.content.text) for m in known):
             return self._dropped_for("end-already-known")
-        return NewMemory(Content(MemoryKind.LOOSE_END, text), tuple(c.citation for c in cited))
+        content = Content(MemoryKind.LOOSE_END, text)
+        content = replace(content, private=self._is_private(content, cited))
+        return NewMemory(content, tuple(c.citation for c in cited))
 
     def _checked(self, new: NewMemory, who: str, cited: list[Cited]) -> NewMemory:
         """The same, as a linked claim when it repeats what a moderator set right; of a secret, each side is looked at."""

@@ -184,9 +184,10 @@ def major_messages(work: Condensation, language: Language) -> tuple[Message, ...
 def read_major(value: object, work: Condensation) -> tuple[NewMemory, ...]:
     """The condensed events, each citing the memories it condenses; invented numbers fall, and an event left with none too.
 
-    An event may stand in one condensed line only: the first that names it.
+    An event may stand in one condensed line only: the first that names it. A line that stands for a private event is private.
     """
     free = {m.number for m in work.events}
+    private = {m.number for m in work.events if m.content.private}
     found: list[NewMemory] = []
     items = _objects(value.get("events"), work.most) if isinstance(value, Mapping) else []
     for item in items:
@@ -196,7 +197,8 @@ def read_major(value: object, work: Condensation) -> tuple[NewMemory, ...]:
         numbers = list(dict.fromkeys(numbers))
         if text and numbers:
             free.difference_update(numbers)
-            found.append(NewMemory(Content(MemoryKind.EVENT, text), condenses=tuple(numbers)))
+            content = Content(MemoryKind.EVENT, text, private=not private.isdisjoint(numbers))
+            found.append(NewMemory(content, condenses=tuple(numbers)))
     return tuple(found)
 
 

@@ -42,7 +42,8 @@ class Content:
     """What a memory says; the part that a new version may change.
 
     ``speaker`` is who said a claim or quote, or whose secret it is; ``addressee`` whom it was said to; ``actual`` the true
-    side of a secret; ``player_id`` the player that a fact is about.
+    side of a secret; ``player_id`` the player that a fact is about; ``private`` whether only a thought shows it, which
+    players do not get to read.
     """
 
     kind: MemoryKind
@@ -51,6 +52,7 @@ class Content:
     addressee: str = ""
     actual: str = ""
     player_id: int | None = None
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)

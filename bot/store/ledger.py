@@ -179,5 +179,6 @@ def _values(content: Content, status: MemoryStatus) -> dict[str, Any]:
         "addressee": content.addressee,
         "actual": content.actual,
         "player_id": content.player_id,
+        "private": content.private,
         "status": status,
     }

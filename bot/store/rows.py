@@ -86,7 +86,7 @@ def fold_of(row: Row[Any]) -> Fold:
 
 def content_of(row: Row[Any]) -> Content:
     """What a memory or one of its versions says."""
-    return Content(row.kind, row.text, row.speaker, row.addressee, row.actual, row.player_id)
+    return Content(row.kind, row.text, row.speaker, row.addressee, row.actual, row.player_id, row.private)
 
 
 async def read_session(connection: AsyncConnection, session_id: int) -> Session | None:

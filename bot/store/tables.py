@@ -54,6 +54,7 @@ def _content() -> tuple[Column[Any], ...]:
         _required("addressee", Text),
         _required("actual", Text),
         Column("player_id", BigInteger),
+        _required("private", Boolean),
         _required("status", EnumText(MemoryStatus)),
     )
 

@@ -281,7 +281,7 @@ def _create_figures() -> None:
     )
 
 
-def _content() -> tuple[sa.Column[str] | sa.Column[int], ...]:
+def _content() -> tuple[sa.Column[str] | sa.Column[int] | sa.Column[bool], ...]:
     return (
         sa.Column("kind", _ENUM, nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
@@ -289,6 +289,7 @@ def _content() -> tuple[sa.Column[str] | sa.Column[int], ...]:
         sa.Column("addressee", sa.Text(), nullable=False),
         sa.Column("actual", sa.Text(), nullable=False),
         sa.Column("player_id", sa.BigInteger()),
+        sa.Column("private", sa.Boolean(), nullable=False),
         sa.Column("status", _ENUM, nullable=False),
     )
 

@@ -6,7 +6,7 @@ import pytest
 
 from bot.catalogue import Catalogue
 from bot.memory.memories import Chapter, Content, Memory, MemoryKind, MemoryStatus, SessionMemory
-from cogs._lines import Say, bound
+from cogs._lines import Say, bound, plain_line
 from cogs._pages import LONGEST, memory_pages
 
 
@@ -60,6 +60,16 @@ def test_only_the_outward_side_of_a_secret_is_shown(say: Say) -> None:
 
     assert "🎭 Rin smiles at the guard" in page
     assert "fears" not in page
+
+
+def test_what_only_a_thought_shows_is_not_shown(say: Say) -> None:
+    content = Content(MemoryKind.FACT, "Rin failed the exam twice.", private=True)
+
+    (page,) = memory_pages(story(Memory(7, content, chapter=2)), 3, say)
+
+    assert "exam" not in page
+    assert "`#7` 🔒 something that a character keeps to themselves" in page
+    assert "exam" not in plain_line(Memory(7, content), 100)
 
 
 def test_what_is_not_in_use_is_left_out(say: Say) -> None:

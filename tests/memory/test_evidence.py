@@ -423,3 +423,22 @@ def test_a_corrected_memory_comes_back_as_a_linked_claim_only(kind: str) -> None
     proposal = Proposal("fact", "The captain drowned in the marsh.", cites=cites("2.3"))
     (new,) = judge.judge(FoldAnswer((proposal,))).memories
     assert new.restates is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "where", "private"),
+    [
+        ("fact", "Rin failed the pilot exam twice.", ["2.3"], True),
+        ("fact", "Rin failed the pilot exam twice.", ["2.1", "2.3"], True),
+        ("event", "Rin leans on the locked door of the cabin.", ["2.1", "2.3"], False),
+        ("event", "Rin leans on the locked door of the cabin.", ["2.1"], False),
+        ("claim", "The captain is ill with marsh fever.", ["2.2", "2.3"], False),
+        ("loose_end", "Where has the captain gone since the harbour?", ["2.3"], True),
+        ("loose_end", "Is the captain in?", ["1.1"], False),
+    ],
+)
+def test_what_only_a_thought_shows_is_private(kind: str, text: str, where: list[str], private: bool) -> None:
+    new = only(RIN, kind, text, *where)
+
+    assert new is not None
+    assert new.content.private is private
