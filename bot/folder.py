@@ -184,7 +184,7 @@ class Folder:
             session,
             Purpose.FOLD,
             folding.fold_messages(turns, memory, language),
-            folding.fold_schema(turns),
+            folding.fold_schema(turns, self.budgets.fold_output),
             source,
             lambda parsed: folding.texts_of(folding.read_fold(parsed)),
         )

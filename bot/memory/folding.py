@@ -55,8 +55,14 @@ def reply_schema(most_tokens: int) -> dict[str, Any]:
     return _object(beats={**_array(beat, 12), "minItems": 1})
 
 
-def fold_schema(turns: Sequence[Turn]) -> dict[str, Any]:
-    """The answer's schema for a stretch: numbers that exist, bounded counts and lengths."""
+def fold_schema(turns: Sequence[Turn], most_tokens: int = 4_096) -> dict[str, Any]:
+    """The answer's schema for a stretch: numbers that exist, bounded counts and lengths.
+
+    With fewer than 4,096 tokens for the answer it may hold fewer and shorter memories, so that a model which fills what it
+    is given gets to the end before it is cut.
+    """
+    share = min(1.0, most_tokens / 4_096)
+    most, longest = max(4, round(_MOST_MEMORIES * share)), max(120, round(LONGEST_TEXT * share))
     numbers = [
         f"{turn.seq}.{place}"
         for turn in turns
@@ -73,15 +79,15 @@ def fold_schema(turns: Sequence[Turn]) -> dict[str, Any]:
         memories=_array(
             _object(
                 kind={"enum": kinds},
-                text=_text(LONGEST_TEXT),
-                actual=_text(LONGEST_TEXT),
+                text=_text(longest),
+                actual=_text(longest),
                 who=_text(40),
                 to=_text(40),
                 cites=cites,
             ),
-            _MOST_MEMORIES,
+            most,
         ),
-        opened=_array(_object(text=_text(LONGEST_TEXT), cites=cites), _MOST_ENDS),
+        opened=_array(_object(text=_text(longest), cites=cites), _MOST_ENDS),
         resolved=_array(_object(number={"type": "integer"}, cites=cites), _MOST_ENDS),
     )
 

@@ -81,6 +81,8 @@ def test_the_schema_knows_the_numbers_of_a_short_stretch_only() -> None:
     cite = fold_schema(long)["properties"]["memories"]["items"]["properties"]["cites"]
     assert re.fullmatch(cite["items"]["pattern"], "399.1")
     assert len(json.dumps(fold_schema(long))) < 3_000
+    small = fold_schema(TURNS, 1_024)["properties"]["memories"]
+    assert (small["maxItems"], small["items"]["properties"]["text"]["maxLength"]) == (6, 120)
     assert "enum" not in fold_schema([])["properties"]["memories"]["items"]["properties"]["cites"]["items"]
 
 
