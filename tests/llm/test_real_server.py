@@ -53,7 +53,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 async def test_what_the_server_says_of_itself(client: ModelClient) -> None:
     profile = await client.probe()
-    assert (profile.model, profile.window, profile.server, profile.slots) == ("embedded", WINDOW, "llama.cpp", 1)
+    assert (profile.model, profile.window, profile.server, profile.slots) == (MODEL.stem, WINDOW, "llama.cpp", 1)
     assert profile.counts_tokens
     assert await client.count_tokens("Rin waits at the bridge.") in range(5, 12)
 
