@@ -1,4 +1,4 @@
-"""The background work on memories: fold, major fold, and folding a chapter again whose turns were changed.
+"""The background work on memories: fold, major fold, folding a chapter again whose turns were changed, and audit.
 
 Rows say what is due; this only carries it out. Model calls stand outside every transaction, and a result is committed only if
 what it was made from is still the same.
@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from bot.errors import ModelUnavailable
-from bot.llm.checks import Rejection, check_output, extract_json
+from bot.llm.checks import Rejection, check_form, check_output, extract_json
 from bot.llm.client import ModelClient
-from bot.llm.requests import ModelRequest, Purpose
+from bot.llm.requests import Completion, ModelRequest, Purpose
 from bot.memory import folding, policy
-from bot.memory.evidence import Judge, Verdict
+from bot.memory.audit import audit_messages, audit_schema, audit_work, is_audit, judge_audit, read_audit
+from bot.memory.evidence import Judge, Verdict, condensing
 from bot.memory.language import detect_language
-from bot.memory.memories import Chapter, MemoryStatus, NewMemory, SessionMemory
+from bot.memory.memories import NewMemory, SessionMemory
 from bot.memory.messages import Message
 from bot.memory.prompt import memory_line
-from bot.memory.story import Fold, FoldKind, Session
+from bot.memory.story import Fold, FoldKind, FoldState, Session
 from bot.memory.turns import Turn
 from bot.rendering import Renderer
 from bot.store import Store
@@ -35,6 +36,7 @@ _PLANS: Final = 3
 _TRIFLE: Final = 400
 _BY_FOLD: Final = "fold"
 _BY_MAJOR: Final = "major fold"
+_BY_AUDIT: Final = "audit"
 
 
 class FoldFailedError(Exception):
@@ -49,7 +51,8 @@ class Folder:
     """Carries out due folds.
 
     ``budgets`` gives the budgets for a window in tokens. ``attempts`` is how often a fold is tried; between tries ``delay``
-    passes, four times as long each time. ``at_once`` is how many folds run at the same time.
+    passes, four times as long each time. ``at_once`` is how many folds run at the same time. ``audit`` asks for a second
+    look at each new chapter. ``on_given_up``, when it is set, is told of each fold that failed for good.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class Folder:
         delay: timedelta,
         attempts: int = 3,
         at_once: int = 1,
+        audit: bool = False,
     ) -> None:
         self._store = store
         self._model = model
@@ -73,6 +77,8 @@ class Folder:
         self._clock = clock
         self._delay = delay
         self._attempts = attempts
+        self._audits = audit
+        self.on_given_up: Callable[[Fold], Awaitable[None]] | None = None
         self._places = asyncio.Semaphore(at_once)
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
@@ -128,6 +134,11 @@ class Folder:
             fold.kind, fold.id, fold.session_id, fold.attempts, self._attempts, error,
         )  # fmt: skip
         await self._store.fail_fold(fold.id, code, retry_at=retry_at, now=self._clock())
+        if not again and self.on_given_up is not None:
+            try:
+                await self.on_given_up(replace(fold, state=FoldState.FAILED, error=code))
+            except Exception:  # the row is written; that nobody could be told must not stop the folder
+                log.exception("nobody could be told that fold %d was given up", fold.id)
 
     async def _work(self, fold: Fold) -> None:
         session = await self._store.session(fold.session_id)
@@ -140,6 +151,8 @@ class Folder:
                 await self._major(session)
             case FoldKind.REFOLD:
                 await self._refold(fold, session)
+            case FoldKind.AUDIT if self._audits:
+                await self._audit(fold, session)
 
     async def _fold(self, session: Session) -> None:
         """Stretch after stretch, planned anew from the rows each time, until the story is below the trigger."""
@@ -160,7 +173,7 @@ class Folder:
             chapter = await self._store.commit_chapter(
                 None, session.id, stretch, _revisions(turns), verdict.memories, verdict.resolved,
                 by=_BY_FOLD, at=self._clock(), render=self._renderer.for_session(session, budgets),
-                settled=_settled(memory),
+                settled=_settled(memory), audit_at=self._audit_at,
             )  # fmt: skip
             if chapter is None:
                 misses += 1
@@ -185,8 +198,7 @@ class Folder:
             Purpose.FOLD,
             folding.fold_messages(turns, memory, language),
             folding.fold_schema(turns, self.budgets.fold_output),
-            source,
-            lambda parsed: folding.texts_of(folding.read_fold(parsed)),
+            _texts_check(source, lambda parsed: folding.texts_of(folding.read_fold(parsed))),
         )
         histories = await self._store.histories(session.id, [m.number for m in memory.settled()])
         verdict = Judge(turns, memory, histories).judge(folding.read_fold(value))
@@ -207,7 +219,7 @@ class Folder:
             if not half:
                 return
             work = folding.condensation(memory, half)
-            found = await self._condensed(session, work) if len(work.events) > 1 else ()
+            found = await self._condensed(session, work, memory) if len(work.events) > 1 else ()
             committed = await self._store.commit_synopsis(
                 session.id, {m.number: m.version for m in work.events}, work.chapters, found,
                 by=_BY_MAJOR, at=self._clock(), render=self._renderer.for_session(session, self.budgets),
@@ -220,17 +232,20 @@ class Folder:
                 return
         raise FoldFailedError("changed-meanwhile")
 
-    async def _condensed(self, session: Session, work: folding.Condensation) -> tuple[NewMemory, ...]:
+    async def _condensed(
+        self, session: Session, work: folding.Condensation, memory: SessionMemory
+    ) -> tuple[NewMemory, ...]:
         source = "\n".join(m.content.text for m in work.events)
         value = await self._ask(
             session,
             Purpose.MAJOR_FOLD,
             folding.major_messages(work, detect_language(source)),
             folding.major_schema(work),
-            source,
-            lambda parsed: tuple(new.content.text for new in folding.read_major(parsed, work)),
+            _texts_check(source, lambda parsed: [new.content.text for new in folding.read_major(parsed, work)]),
         )
-        found = folding.read_major(value, work)
+        histories = await self._store.histories(session.id, [m.number for m in memory.settled()])
+        turns = await self._store.turns(session.id, 1, memory.folded_to)
+        found = condensing(folding.read_major(value, work), memory, histories, turns)
         if not folding.shrinks(found, work):
             raise FoldFailedError("no-shrink")
         return found
@@ -242,12 +257,49 @@ class Folder:
             if chapter is None:
                 return
             turns = await self._store.turns(session.id, chapter.first, chapter.last)
-            verdict = await self._chapter(session, turns, _without(memory, chapter)) if turns else Verdict(())
+            verdict = (
+                await self._chapter(session, turns, folding.without_chapter(memory, chapter)) if turns else Verdict(())
+            )
             if await self._store.commit_refold(
                 fold.id, session.id, chapter.ordinal, _revisions(turns), verdict.memories, verdict.resolved,
                 by=_BY_FOLD, at=self._clock(), render=self._renderer.for_session(session, self.budgets),
+                settled=_settled(memory), audit_at=self._audit_at,
             ):  # fmt: skip
                 log.info("session %d: chapter %d folded again", session.id, chapter.ordinal)
+                return
+        raise FoldFailedError("changed-meanwhile")
+
+    @property
+    def _audit_at(self) -> datetime | None:
+        return self._clock() if self._audits else None
+
+    async def _audit(self, fold: Fold, session: Session) -> None:
+        """A second look at a chapter; whatever becomes of it, the chapter stands."""
+        for _ in range(_PLANS):
+            memory = await self._store.memory(session.id)
+            chapter = next((c for c in memory.chapters if c.ordinal == fold.chapter), None)
+            turns = await self._store.turns(session.id, chapter.first, chapter.last) if chapter else ()
+            work = audit_work(memory, chapter, turns) if chapter else None
+            if not work or not chapter:
+                return
+            language = detect_language("\n".join(t.raw for t in work.turns))
+            value = await self._ask(
+                session,
+                Purpose.AUDIT,
+                audit_messages(work, language),
+                audit_schema(work),
+                lambda completion, parsed: check_form(completion.text, completion.finish_reason, is_audit(parsed)),
+            )
+            verdict = judge_audit(work, read_audit(value))
+            if await self._store.commit_audit(
+                session.id, chapter.ordinal, _revisions(work.turns), verdict.claims, verdict.resolved,
+                verdict.flagged, by=_BY_AUDIT, at=self._clock(), render=self._renderer.for_session(session, self.budgets),
+            ):  # fmt: skip
+                log.info(
+                    "session %d: chapter %d audited, %d lines are claims, %d loose ends resolved, flagged %s, dropped %s",
+                    session.id, chapter.ordinal, len(verdict.claims), len(verdict.resolved), list(verdict.flagged),
+                    dict(verdict.dropped),
+                )  # fmt: skip
                 return
         raise FoldFailedError("changed-meanwhile")
 
@@ -257,8 +309,7 @@ class Folder:
         purpose: Purpose,
         messages: tuple[Message, ...],
         schema: Mapping[str, Any],
-        source: str,
-        texts: Callable[[object], Sequence[str]],
+        check: Callable[[Completion, object], Rejection | None],
     ) -> object:
         """A parsed answer that passed the checks. A refusal is drawn again once: it comes at random, in one of nine."""
         request = ModelRequest(
@@ -273,13 +324,7 @@ class Folder:
         for _ in range(2):
             completion = await self._model.complete(request)
             value = extract_json(completion.text)
-            rejection = check_output(
-                completion.text,
-                completion.finish_reason,
-                source_characters=len(source),
-                source_text=source,
-                lines=texts(value),
-            )
+            rejection = check(completion, value)
             if rejection is None:
                 return value
             if rejection is not Rejection.REFUSED:
@@ -294,20 +339,22 @@ class Folder:
         ]
 
 
+def _texts_check(
+    source: str, texts: Callable[[object], Sequence[str]]
+) -> Callable[[Completion, object], Rejection | None]:
+    """The checks of an answer whose texts become memory."""
+    return lambda completion, value: check_output(
+        completion.text,
+        completion.finish_reason,
+        source_characters=len(source),
+        source_text=source,
+        lines=texts(value),
+    )
+
+
 def _revisions(turns: Sequence[Turn]) -> dict[int, int]:
     return {turn.seq: turn.revision for turn in turns}
 
 
 def _settled(memory: SessionMemory) -> dict[int, int]:
     return {m.number: m.version for m in memory.settled()}
-
-
-def _without(memory: SessionMemory, chapter: Chapter) -> SessionMemory:
-    """The memory less what the chapter will lose when it is folded again."""
-    gone = (MemoryStatus.ACTIVE, MemoryStatus.STALE)
-    return replace(
-        memory,
-        memories=tuple(
-            m for m in memory.memories if m.corrected or m.chapter != chapter.ordinal or m.status not in gone
-        ),
-    )

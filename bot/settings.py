@@ -27,11 +27,12 @@ from bot.memory.policy import Budgets, budgets_for
 ENV_FILE = Path(".env")
 
 _GROUPS = (
-    ("Discord", ("discord_", "default_")),
+    ("Discord", ("discord_", "default_", "flags_")),
     ("The model that plays the characters", ("llm_",)),
     ("Another model for folding; without these the model above folds too", ("folder_",)),
     ("Storage and log", ("database_", "log_")),
     ("Folding; budgets are in tokens, and an empty one is taken from the profile", ("fold_",)),
+    ("Recall: what left the prompt and fits the newest message", ("recall_",)),
 )
 _BUDGETS = ("trigger", "ceiling", "floor", "room", "stretch", "chapters_total")
 # Pairs of budgets of which the first must be the smaller, whenever both are set.
@@ -97,6 +98,10 @@ class Settings(BaseSettings):
         default="en",
         description="Language of what the bot says to a whole channel: en, ja or zh. What only one person sees is in "
         "that person's own language.",
+    )
+
+    flags_per_hour: int = Field(
+        default=5, gt=0, description="How many memories one player may report to the moderators within an hour."
     )
 
     llm_base_url: HttpUrl | None = Field(
@@ -199,6 +204,28 @@ class Settings(BaseSettings):
     fold_attempts: int = Field(
         default=3, gt=0, description="How often a failing fold is tried before it waits for a person."
     )
+    fold_open_ends: int = Field(
+        default=12,
+        ge=0,
+        description="Loose ends, the newest, that the prompt names; the others stay in /memory show until they are closed.",
+    )
+    fold_audit: bool = Field(
+        default=False,
+        description="true: the model takes a second look at each new chapter, for lines that are only claims and loose ends "
+        "that are closed. Costs one more request for each chapter.",
+        examples=["false"],
+    )
+
+    recall_lines: int = Field(
+        default=4,
+        ge=0,
+        description="Lines of the past, at most, that a reply is reminded of when they fit what was said. 0: none.",
+    )
+    recall_tokens: int = Field(
+        default=300,
+        ge=0,
+        description="Tokens of those lines in all; never more than a hundredth of the model's window. 0: none.",
+    )
 
     def budgets(self, reported_window: int | None) -> Budgets:
         """The profile for the model's window in tokens, with everything that is set here put in its place.
@@ -210,7 +237,8 @@ class Settings(BaseSettings):
             self.llm_window or reported_window, reply_output=self.llm_reply_tokens, profile=self.fold_profile
         )
         changes = {name: value for name in _BUDGETS if (value := getattr(self, f"fold_{name}")) is not None}
-        budgets = dataclasses.replace(profile, fold_output=min(profile.fold_output, self.fold_output_tokens), **changes)
+        output = min(profile.fold_output, self.fold_output_tokens)
+        budgets = dataclasses.replace(profile, fold_output=output, open_ends=self.fold_open_ends, **changes)
         lines = list(_disordered({f"fold_{name}": getattr(budgets, name) for name in _BUDGETS})) if changes else []
         if lines:
             raise SettingsError([f"{line} (those not set come from the {self.fold_profile} profile)" for line in lines])

@@ -239,3 +239,12 @@ def test_settings_cannot_be_changed_after_start(env_file: Path) -> None:
 
     assert isinstance(settings, Settings)
     assert settings.llm_parallel == 1
+
+
+def test_how_many_loose_ends_a_prompt_names_is_a_setting(env_file: Path) -> None:
+    assert load_settings(env_file=env_file).budgets(None).open_ends == 12
+    env_file.write_text("FOLD_OPEN_ENDS=0\nFOLD_AUDIT=TRUE\n")
+    settings = load_settings(env_file=env_file)
+    assert (settings.budgets(1_000_000).open_ends, settings.fold_audit) == (0, True)
+    env_file.write_text("FOLD_OPEN_ENDS=-1\nFOLD_AUDIT=perhaps\n")
+    assert [line.split(":")[0] for line in problems(env_file)] == ["FOLD_OPEN_ENDS", "FOLD_AUDIT"]

@@ -61,6 +61,19 @@ def check_output(
     return None
 
 
+def check_form(text: str, finish_reason: str | None, has_form: bool) -> Rejection | None:
+    """The same for an output of numbers only, of which no text becomes memory; ``has_form`` says whether it parsed."""
+    if finish_reason == "content_filter":
+        return Rejection.FILTERED
+    if finish_reason is None or finish_reason == "length":
+        return Rejection.CUT
+    if not text.strip():
+        return Rejection.EMPTY
+    if has_form:
+        return None
+    return Rejection.REFUSED if is_refusal(text) else Rejection.NOT_JSON
+
+
 # --- JSON ---------------------------------------------------------------------------------------------------------
 
 _DECODER = json.JSONDecoder(strict=False)

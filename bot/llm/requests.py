@@ -24,6 +24,7 @@ class Purpose(StrEnum):
     REPLY = "reply"
     FOLD = "fold"
     MAJOR_FOLD = "major_fold"
+    AUDIT = "audit"
     JUDGE = "judge"
     PROBE = "probe"
 

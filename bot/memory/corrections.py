@@ -33,12 +33,16 @@ class CorrectionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A moderator's word on one memory; ``text`` is the new wording of an edit."""
+    """A moderator's word on one memory.
+
+    ``text`` is the new wording of an edit, and ``actual`` the new true side of a secret (empty: as it is).
+    """
 
     kind: CorrectionKind
     moderator_id: int
     reason: str
     text: str = ""
+    actual: str = ""
 
 
 def corrected(memory: Memory, correction: Correction, *, speaker: str, history: Sequence[Version]) -> Memory:
@@ -83,7 +87,8 @@ def _edit(memory: Memory, correction: Correction, _: str, __: Sequence[Version])
         raise CorrectionError("correction-needs-text", number=memory.number)
     if memory.kind is MemoryKind.QUOTE:
         raise CorrectionError("correction-quote-is-verbatim", number=memory.number)
-    content = replace(memory.content, text=text[:LONGEST_TEXT])
+    actual = " ".join(correction.actual.split()) if memory.kind is MemoryKind.SECRET else ""
+    content = replace(memory.content, text=text[:LONGEST_TEXT], actual=actual[:LONGEST_TEXT] or memory.content.actual)
     return replace(memory, content=content, status=_usable(memory), corrected=True)
 
 

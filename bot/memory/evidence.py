@@ -4,22 +4,24 @@ The rules, in the order they are applied:
 
 1. A citation outside the stretch is dropped. So is one of talk out of character, of something only imagined, or of a
    sentence of a player that orders the record about; and so is a memory that is nearer to such words than to anything
-   else it cites, or that has no citation left.
+   else it cites, that imagines or orders itself, or that has no citation left.
 2. A quote must stand in a cited line of speech to the letter. Orders and imaginings may be quoted, nothing else.
 3. A secret needs a character's speech for its outward side, and a thought or narration for its actual one; with one side
-   only it is a claim or a fact.
+   only it is a claim or a fact. Sides that were exchanged are put right; where words do not tell them apart, the line that
+   was said stands for the outward one. An actual side that repeats what was said shows nothing: a claim.
 4. A claim belongs to the speaker of the beat it cites; of several, to the one the model names, else to the one whose words
    are nearest to it. Narration that tells what was said is the claim of its character; a thought alone is no claim.
 5. An event or fact stands when narration or a thought of a character's turn backs it. Where speech is cited beside them, or
    quoted in the narration, they must share more with it than the speech does, names apart; for an event, more than half as
-   much, and what players do in the scene counts with them. A line of speech of the same
-   turn counts as cited when they share nothing with it and that line does, or when half of it stands in that line, and
-   three times as much as they share.
-6. Else it stands when a player tells it of themselves: it names them before anybody else, says nothing of a promise or
-   debt, and comes from a sentence that neither reminds another of their word nor poses as a line of theirs. When it also
-   names a character or another player, it must be an act narrated by its player, or a taste, wish, fear or denial of
-   theirs, and nothing they were told, given or know. When it names nobody at all, the model must name the player, nobody
-   else may be cited, the sentence may not ask, and again nothing told, given or known.
+   much, and what players do in the scene counts with them. A character's line anywhere in the stretch counts as cited when
+   they share nothing with it and that line does, or when half of it stands in that line, and three times as much as they
+   share. A fact about no player that says always or never must cite a line that does.
+6. Else it stands when a player tells it of themselves: it shares more than names with their words, and no character's line
+   has far more of it, as in rule 5; it names them before anybody else, says nothing of a promise or debt, and comes from a
+   sentence that neither reminds another of their word nor poses as a line of theirs. When it also names a character or
+   another player, it must be an act narrated by its player, or a taste, wish, fear or denial of theirs, and nothing they
+   were told, given or know. When it names nobody at all, the model must name the player, nobody else may be cited, no
+   character's line be nearer, the sentence may not ask, and again nothing told, given or known.
 7. Else it is a claim of the speaker.
 8. What a cited thought shows, more than all else that is cited, is private.
 9. A memory that repeats a corrected or retracted one is a claim, linked to it.
@@ -34,9 +36,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from bot.memory.corrections import claim_of, restated
-from bot.memory.likeness import features, is_same
-from bot.memory.memories import Content, MemoryKind, NewMemory, SessionMemory, Version
-from bot.memory.passages import Cited, is_of_you
+from bot.memory.likeness import closeness, features, is_same
+from bot.memory.memories import Content, MemoryKind, MemoryStatus, NewMemory, SessionMemory, Version
+from bot.memory.passages import Cited, is_of_you, is_sweeping, is_unreal
 from bot.memory.turns import BeatKind, Citation, Turn, TurnState
 
 # A promise or a debt binds another, so nobody can put it on record alone.
@@ -61,6 +63,9 @@ _WIDE: Final = re.compile(r"[぀-ヿ㐀-鿿가-힣]")
 _TELLING_SHARES: Final = 2
 # An event is mostly told by narration that also carries what was said in it; a fact may be what was said alone.
 _EVENT_WEIGHT: Final = 2
+# Of one shared word more or less chance decides.
+_CLEARLY: Final = 2
+_REPEATED_SHARE: Final = 0.75
 _NAME_BEFORE_COLON: Final = re.compile(r"([^:：]{1,40})[:：]")
 LONGEST_TEXT: Final = 400
 
@@ -116,6 +121,12 @@ class Judge:
         self._memory = memory
         self._settled = [(m, histories.get(m.number, ())) for m in memory.settled()]
         self._cast = _Cast(self._turns.values())
+        self._speech = [
+            Cited(Citation(turn.seq, place), turn, beat)
+            for turn in self._turns.values()
+            for place, beat in enumerate(turn.beats, start=1)
+            if beat.kind is BeatKind.SPEECH and not turn.author.is_player
+        ]
         self._dropped: Counter[str] = Counter()
 
     def judge(self, answer: FoldAnswer) -> Verdict:
@@ -148,13 +159,15 @@ class Judge:
         if kind is MemoryKind.QUOTE:
             return self._quote(proposal.text, cited)
         cited = self._real(f"{text} {_clean(proposal.actual)}", cited)
-        if not cited:
+        if not cited or (kind is not MemoryKind.LOOSE_END and is_unreal(text)):
             return self._dropped_for("only-imagined")
         if kind is MemoryKind.LOOSE_END:
             return self._end(text, cited)
         content = self._content(kind, text, proposal, cited)
         if content is None:
             return self._dropped_for("nobody-said-it")
+        if content.kind is MemoryKind.FACT and content.player_id is None and is_sweeping(text, (c.real for c in cited)):
+            return self._dropped_for("more-than-shown")
         content = replace(content, private=self._is_private(content, cited))
         return self._checked(NewMemory(content, tuple(c.citation for c in cited)), proposal.who, cited)
 
@@ -188,7 +201,7 @@ class Judge:
             solid += [c for c in cited if c.is_act]
         spoken = [c for c in cited if c not in solid]
         shown = self._shared(text, *(c.real for c in solid))
-        beside = self._said_beside(text, solid, shown) if solid and not spoken else []
+        beside = self._said_beside(text, shown) if solid and not spoken else []
         if beside:
             return self._claim(text, proposal, beside)
         voices = spoken + [c for c in solid if c.quoted]
@@ -209,11 +222,26 @@ class Judge:
         solid = [c for c in cited if c.is_solid]
         outward = [c for c in cited if c.is_spoken and not c.turn.author.is_player]
         if outward and solid and actual:
-            speaker = self._voice(text, proposal.who, outward).beat.speaker
-            return Content(MemoryKind.SECRET, text, speaker, self._cast.known(proposal.to), actual)
+            said, told = [c.real for c in outward], [c.real for c in solid]
+            straight = self._shared(text, *said) + self._shared(actual, *told)
+            crossed = self._shared(actual, *said) + self._shared(text, *told)
+            if crossed >= straight + _CLEARLY:
+                text, actual = actual, text
+            if is_same(text, actual) or self._is_repeated(actual, said, told):
+                return self._claim(text, proposal, outward)
+            voice = self._voice(text, proposal.who, outward)
+            if abs(straight - crossed) < _CLEARLY and not self._is_repeated(text, said, ()):
+                text = _clean(voice.nearest(text) or voice.beat.text)
+            return Content(MemoryKind.SECRET, text, voice.beat.speaker, self._cast.known(proposal.to), actual)
         if outward:
             return self._claim(text, proposal, outward)
         return self._content(MemoryKind.FACT, actual if solid and actual else text, proposal, cited)
+
+    def _is_repeated(self, text: str, said: Sequence[str], told: Sequence[str]) -> bool:
+        """Whether a text repeats what was said, rather than what thought or narration shows."""
+        spoken = self._shared(text, *said)
+        whole = len(features(text) - self._cast.features)
+        return spoken > self._shared(text, *told) and spoken >= _REPEATED_SHARE * whole
 
     def _claim(self, text: str, proposal: Proposal, cited: list[Cited]) -> Content | None:
         """The text as said by whoever is cited; None when all that is cited is thought."""
@@ -230,10 +258,12 @@ class Judge:
         posing = _NAME_BEFORE_COLON.match(told_in)
         if _BOUND.search(text) or is_of_you(told_in) or (posing and self._cast.names_others(posing[1], author.id)):
             return False
+        told = self._shared(text, voice.real)
         if self._cast.names_nobody(text):
-            told = self._shared(text, voice.real) >= _TELLING_SHARES and not told_in.rstrip().endswith(("?", "？"))
-            return told and author.id in self._cast.subjects(who) and not _RECEIVED.search(text)
-        if author.id not in self._cast.subjects(text):
+            tells = told >= _TELLING_SHARES and not told_in.rstrip().endswith(("?", "？"))
+            nearest = all(self._shared(text, line.real) <= told for line in self._speech)
+            return tells and nearest and author.id in self._cast.subjects(who) and not _RECEIVED.search(text)
+        if not told or self._said_beside(text, told) or author.id not in self._cast.subjects(text):
             return False
         if not self._cast.names_others(text, author.id):
             return True
@@ -245,17 +275,11 @@ class Judge:
         named = [c for c in cited if who and c.beat.speaker == self._cast.known(who)]
         return max(named or cited, key=lambda c: self._shared(text, c.real, c.quoted))
 
-    def _said_beside(self, text: str, cited: list[Cited], shown: int) -> list[Cited]:
-        """The speech of the cited turns that a text repeats, rather than the ``shown`` features of what it cites."""
+    def _said_beside(self, text: str, shown: int) -> list[Cited]:
+        """The characters' speech that a text repeats, rather than what it cites and shares ``shown`` features with."""
         half = len(features(text) - self._cast.features) / 2 if shown else 0
         least = max(_TELLING_SHARES, 3 * shown, half)
-        lines = [
-            Cited(Citation(turn.seq, place), turn, beat)
-            for turn in {c.turn.seq: c.turn for c in cited}.values()
-            for place, beat in enumerate(turn.beats, start=1)
-            if beat.kind is BeatKind.SPEECH
-        ]
-        return [line for line in lines if self._shared(text, line.real) >= least]
+        return [line for line in self._speech if self._shared(text, line.real) >= least]
 
     def _shared(self, text: str, *others: str) -> int:
         """How many features a text shares with others, the names of the persons apart."""
@@ -273,8 +297,13 @@ class Judge:
         return self._memory_of(replace(proposal, kind=MemoryKind.LOOSE_END.value))
 
     def _end(self, text: str, cited: list[Cited]) -> NewMemory | None:
-        known = [m for m in self._memory.memories if m.kind is MemoryKind.LOOSE_END]
-        if any(is_same(text, m.content.text) for m in known):
+        # One that was replaced before anybody tied it has a successor, or is open for all that is known.
+        known = [
+            m.content.text
+            for m in self._memory.memories
+            if m.kind is MemoryKind.LOOSE_END and (m.status is not MemoryStatus.REPLACED or m.resolved_by is not None)
+        ]
+        if any(is_same(text, other) for other in known):
             return self._dropped_for("end-already-known")
         content = Content(MemoryKind.LOOSE_END, text)
         content = replace(content, private=self._is_private(content, cited))
@@ -354,6 +383,27 @@ class _Cast:
     def known(self, name: str) -> str:
         """The full name of whoever is meant; empty for nobody known."""
         return next((full for full in self._all if name and (name == full or _first(name, (full,)) is not None)), "")
+
+
+def condensing(
+    found: Sequence[NewMemory], memory: SessionMemory, histories: Mapping[int, Sequence[Version]], turns: Sequence[Turn]
+) -> tuple[NewMemory, ...]:
+    """The condensed events that tell what they stand for.
+
+    Less those nearer to something that was only said, on record or in ``turns``, than to any event they condense, and those
+    that repeat what a moderator set right. ``histories`` is as in :class:`Judge`.
+    """
+    settled = [(m, histories.get(m.number, ())) for m in memory.settled()]
+    said = [m.content.text for m in memory.memories if m.kind in (MemoryKind.CLAIM, MemoryKind.SECRET)]
+    said += [beat.text for turn in turns for beat in turn.beats if beat.kind is BeatKind.SPEECH]
+    texts = {m.number: m.content.text for m in memory.memories}
+
+    def is_told(new: NewMemory) -> bool:
+        text = new.content.text
+        near = max((closeness(text, texts[number]) for number in new.condenses), default=0.0)
+        return restated(text, settled) is None and all(closeness(text, words) <= near for words in said)
+
+    return tuple(new for new in found if is_told(new))
 
 
 def _says_something(text: str) -> bool:

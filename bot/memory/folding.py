@@ -4,45 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from bot.memory.evidence import LONGEST_TEXT, FoldAnswer, Proposal, Resolution
+from bot.memory.forms import array_form, cites_form, cites_of, is_number, object_form, objects_of, text_form, text_of
 from bot.memory.markup import plain_name
-from bot.memory.memories import Content, Memory, MemoryKind, NewMemory, SessionMemory
+from bot.memory.memories import (
+    Chapter,
+    Content,
+    Memory,
+    MemoryKind,
+    MemoryStatus,
+    NewMemory,
+    SessionMemory,
+)
 from bot.memory.messages import Message
 from bot.memory.prompt import memory_line
-from bot.memory.turns import AuthorKind, BeatKind, Citation, Turn, TurnState
+from bot.memory.turns import AuthorKind, BeatKind, Turn, TurnState
 from bot.memory.wording import WORDINGS, Language
 
 _MOST_MEMORIES: Final = 24
 _MOST_ENDS: Final = 8
-_MOST_CITES: Final = 6
 _MOST_SETTLED: Final = 40
 _EVENT_LENGTH: Final = 240
 # Seventeen thousand characters become about eleven hundred in the seed's figures.
 CHAPTER_SHARE: Final = 0.065
-
-# Hosted APIs allow some hundreds of enum values in a schema; a longer stretch only has the form of its numbers checked.
-_MOST_NAMED_CITES: Final = 200
 _FORGED_NUMBER: Final = re.compile(r"\[(?=\s*\d+\.\d)")
-
-
-def _text(longest: int) -> dict[str, Any]:
-    return {"type": "string", "maxLength": longest}
-
-
-def _object(**properties: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def _array(items: dict[str, Any], most: int) -> dict[str, Any]:
-    return {"type": "array", "items": items, "maxItems": most}
 
 
 def reply_schema(most_tokens: int) -> dict[str, Any]:
@@ -51,8 +39,8 @@ def reply_schema(most_tokens: int) -> dict[str, Any]:
     Two characters a token are under what English has and over what Japanese and Chinese have.
     """
     kinds = [BeatKind.NARRATION.value, BeatKind.SPEECH.value, BeatKind.THOUGHT.value]
-    beat = _object(kind={"enum": kinds}, speaker=_text(40), text=_text(min(2_000, 2 * most_tokens)))
-    return _object(beats={**_array(beat, 12), "minItems": 1})
+    beat = object_form(kind={"enum": kinds}, speaker=text_form(40), text=text_form(min(2_000, 2 * most_tokens)))
+    return object_form(beats={**array_form(beat, 12), "minItems": 1})
 
 
 def fold_schema(turns: Sequence[Turn], most_tokens: int = 4_096) -> dict[str, Any]:
@@ -63,32 +51,22 @@ def fold_schema(turns: Sequence[Turn], most_tokens: int = 4_096) -> dict[str, An
     """
     share = min(1.0, most_tokens / 4_096)
     most, longest = max(4, round(_MOST_MEMORIES * share)), max(120, round(LONGEST_TEXT * share))
-    numbers = [
-        f"{turn.seq}.{place}"
-        for turn in turns
-        if turn.state is TurnState.KEPT
-        for place, beat in enumerate(turn.beats, start=1)
-        if beat.kind is not BeatKind.OOC
-    ]
-    cite: dict[str, Any] = {"type": "string", "pattern": r"^[0-9]{1,7}\.[0-9]{1,2}$"}
-    if 0 < len(numbers) <= _MOST_NAMED_CITES:
-        cite = {"enum": numbers}
-    cites = {"type": "array", "items": cite, "minItems": 1, "maxItems": _MOST_CITES}
+    cites = cites_form(turns)
     kinds = [kind.value for kind in MemoryKind if kind is not MemoryKind.LOOSE_END]
-    return _object(
-        memories=_array(
-            _object(
+    return object_form(
+        memories=array_form(
+            object_form(
                 kind={"enum": kinds},
-                text=_text(longest),
-                actual=_text(longest),
-                who=_text(40),
-                to=_text(40),
+                text=text_form(longest),
+                actual=text_form(longest),
+                who=text_form(40),
+                to=text_form(40),
                 cites=cites,
             ),
             most,
         ),
-        opened=_array(_object(text=_text(longest), cites=cites), _MOST_ENDS),
-        resolved=_array(_object(number={"type": "integer"}, cites=cites), _MOST_ENDS),
+        opened=array_form(object_form(text=text_form(longest), cites=cites), _MOST_ENDS),
+        resolved=array_form(object_form(number={"type": "integer"}, cites=cites), _MOST_ENDS),
     )
 
 
@@ -127,12 +105,12 @@ def read_fold(value: object) -> FoldAnswer:
     if not isinstance(value, Mapping):
         return FoldAnswer()
     return FoldAnswer(
-        memories=tuple(_proposal(item) for item in _objects(value.get("memories"), _MOST_MEMORIES)),
-        opened=tuple(_proposal(item) for item in _objects(value.get("opened"), _MOST_ENDS)),
+        memories=tuple(_proposal(item) for item in objects_of(value.get("memories"), _MOST_MEMORIES)),
+        opened=tuple(_proposal(item) for item in objects_of(value.get("opened"), _MOST_ENDS)),
         resolved=tuple(
-            Resolution(item["number"], _cites(item.get("cites")))
-            for item in _objects(value.get("resolved"), _MOST_ENDS)
-            if _is_number(item.get("number"))
+            Resolution(item["number"], cites_of(item.get("cites")))
+            for item in objects_of(value.get("resolved"), _MOST_ENDS)
+            if is_number(item.get("number"))
         ),
     )
 
@@ -174,7 +152,7 @@ def condensation(memory: SessionMemory, half: int) -> Condensation:
 def major_schema(work: Condensation) -> dict[str, Any]:
     """The answer's schema; items and lengths bound the synopsis in every language."""
     numbers = {"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": max(2, len(work.events))}
-    return _object(events=_array(_object(text=_text(_EVENT_LENGTH), condenses=numbers), work.most))
+    return object_form(events=array_form(object_form(text=text_form(_EVENT_LENGTH), condenses=numbers), work.most))
 
 
 def major_messages(work: Condensation, language: Language) -> tuple[Message, ...]:
@@ -195,11 +173,11 @@ def read_major(value: object, work: Condensation) -> tuple[NewMemory, ...]:
     free = {m.number for m in work.events}
     private = {m.number for m in work.events if m.content.private}
     found: list[NewMemory] = []
-    items = _objects(value.get("events"), work.most) if isinstance(value, Mapping) else []
+    items = objects_of(value.get("events"), work.most) if isinstance(value, Mapping) else []
     for item in items:
-        text = " ".join(str(item.get("text") or "").split())[:_EVENT_LENGTH]
+        text = " ".join(text_of(item.get("text")).split())[:_EVENT_LENGTH]
         named = item.get("condenses")
-        numbers = [n for n in named if _is_number(n) and n in free] if isinstance(named, list) else []
+        numbers = [n for n in named if is_number(n) and n in free] if isinstance(named, list) else []
         numbers = list(dict.fromkeys(numbers))
         if text and numbers:
             free.difference_update(numbers)
@@ -209,29 +187,28 @@ def read_major(value: object, work: Condensation) -> tuple[NewMemory, ...]:
 
 
 def shrinks(found: Sequence[NewMemory], work: Condensation) -> bool:
-    """Whether the condensed events are shorter than the ones they replace."""
+    """Whether the condensed events are shorter than the ones they replace, and three quarters of all are left at most.
+
+    Those that no line stands for are left too. So a synopsis never has more than three times the events that come to it with
+    a major fold, however little a model condenses.
+    """
     replaced = {number for new in found for number in new.condenses}
     before = sum(len(m.content.text) for m in work.events if m.number in replaced)
-    return bool(found) and sum(len(new.content.text) for new in found) < before
+    left = len(work.events) - len(replaced) + len(found)
+    return left <= len(work.events) * 3 // 4 and sum(len(new.content.text) for new in found) < before
+
+
+def without_chapter(memory: SessionMemory, chapter: Chapter) -> SessionMemory:
+    """The memory less what a chapter will lose when it is folded again; a loose end that was tied is never among it."""
+    gone = (MemoryStatus.ACTIVE, MemoryStatus.STALE)
+    kept = [
+        m
+        for m in memory.memories
+        if m.corrected or m.resolved_by is not None or m.chapter != chapter.ordinal or m.status not in gone
+    ]
+    return replace(memory, memories=tuple(kept))
 
 
 def _proposal(item: Mapping[str, Any]) -> Proposal:
-    def words(key: str) -> str:
-        value = item.get(key)
-        return value if isinstance(value, str) else ""
-
-    return Proposal(words("kind"), words("text"), words("actual"), words("who"), words("to"), _cites(item.get("cites")))
-
-
-def _is_number(value: object) -> bool:
-    """Whether JSON had a whole number there: Python counts true and false among them."""
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _cites(value: object) -> tuple[Citation, ...]:
-    texts = [str(v) for v in value[: _MOST_CITES * 2]] if isinstance(value, list) else []
-    return tuple(citation for text in texts if (citation := Citation.parse(text)))
-
-
-def _objects(value: object, most: int) -> list[Mapping[str, Any]]:
-    return [item for item in value if isinstance(item, Mapping)][:most] if isinstance(value, list) else []
+    kind, text, actual, who, to = (text_of(item.get(key)) for key in ("kind", "text", "actual", "who", "to"))
+    return Proposal(kind, text, actual, who, to, cites_of(item.get("cites")))

@@ -98,7 +98,10 @@ class NewMemory:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One entry of a memory's history. ``by`` is ``fold``, ``major fold`` or a moderator's Discord id."""
+    """One entry of a memory's history.
+
+    ``by`` is ``fold``, ``major fold``, ``audit``, ``edit``, ``deletion``, or a moderator's Discord id.
+    """
 
     version: int
     content: Content
@@ -187,17 +190,24 @@ def after_change(memory: SessionMemory, seqs: frozenset[int]) -> tuple[Memory, .
     standing = (MemoryStatus.ACTIVE, MemoryStatus.CONDENSED)
     freed = {number for m in hidden if m.status in standing for number in m.condenses} - reached
     revived = [m for m in memory.memories if m.number in freed and m.status is MemoryStatus.CONDENSED]
+    untied = {m.number for m in memory.memories if m.resolved_by in seqs}
+    out_of_sight = [m for m in memory.memories if m.status is MemoryStatus.STALE and m.number in untied]
+    out_of_sight += [m for m in hidden if m.status is not MemoryStatus.STALE]
     return tuple(
         [
-            replace(m, status=MemoryStatus.STALE, version=m.version + 1)
-            for m in hidden
-            if m.status is not MemoryStatus.STALE
+            replace(
+                m,
+                status=MemoryStatus.STALE,
+                resolved_by=None if m.number in untied else m.resolved_by,
+                version=m.version + 1,
+            )
+            for m in out_of_sight
         ]
         + [replace(m, status=MemoryStatus.ACTIVE, version=m.version + 1) for m in revived]
         + [
             replace(m, status=MemoryStatus.ACTIVE, resolved_by=None, version=m.version + 1)
             for m in memory.memories
-            if m.status is MemoryStatus.RESOLVED and m.resolved_by in seqs and m.number not in reached
+            if m.status is MemoryStatus.RESOLVED and m.number in untied - reached
         ]
     )
 

@@ -7,6 +7,7 @@ is still only as good as the beat it stands in.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -48,6 +49,12 @@ _OF_YOU: Final = re.compile(
     r"|[你您]\S{0,6}(?:答应|(?<!哈)欠|说过|许了|许过|给了|让我)",
     re.IGNORECASE,
 )
+# One kiss refused is not every kiss.
+_SWEEPING: Final = re.compile(
+    r"\b(?:always|never|every ?time|each time|whenever|invariably)\b"
+    r"|いつも|必ず|決して|絶対に|毎回|总是|从来|从不|永远|每次|一向|绝不",
+    re.IGNORECASE,
+)
 
 
 def sentences(text: str) -> list[str]:
@@ -58,6 +65,16 @@ def sentences(text: str) -> list[str]:
 def is_of_you(sentence: str) -> bool:
     """Whether a sentence reminds another of their word, gift or debt."""
     return bool(_OF_YOU.search(sentence))
+
+
+def is_sweeping(text: str, shown: Iterable[str]) -> bool:
+    """Whether a text says of all times what no passage that shows it says so."""
+    return bool(_SWEEPING.search(text)) and not any(_SWEEPING.search(passage) for passage in shown)
+
+
+def is_unreal(text: str) -> bool:
+    """Whether a text itself imagines something, or orders the record about."""
+    return any(pattern.search(text) for pattern in (_IMAGINE_ON, _UNREAL, _ORDER))
 
 
 @dataclass(frozen=True)

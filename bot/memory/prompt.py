@@ -19,6 +19,7 @@ from bot.memory.wording import WORDINGS, Language
 
 _INDENT: Final = "\n    "
 _SHORTEST_GAP: Final = timedelta(hours=3)
+_SHARE_OF_ENDS: Final = 4
 _LEAVES_FIRST: Final = (MemoryKind.QUOTE, MemoryKind.CLAIM, MemoryKind.EVENT, MemoryKind.SECRET, MemoryKind.FACT)
 
 
@@ -64,21 +65,41 @@ def memory_text(memory: SessionMemory, language: Language, *, open_ends: int) ->
     return "\n\n".join(parts if len(parts) > 1 else [*parts, words.nothing_yet])
 
 
-def fitting(memory: SessionMemory, language: Language, cap: int, size: Callable[[str], int]) -> SessionMemory:
+def fitting(
+    memory: SessionMemory, language: Language, cap: int, size: Callable[[str], int], *, open_ends: int
+) -> SessionMemory:
     """The memory less what does not fit a cap, in tokens as ``size`` counts them; the store keeps it all.
 
-    The rule: loose ends beyond the newest shown ones are not counted; lines leave from the oldest, quotes first, then claims,
-    events, secrets and facts; what a moderator settled leaves last.
+    The rule: the newest ``open_ends`` loose ends are shown, and of these only as many of the newest as a quarter of the cap
+    holds. While the whole text, headings and all, is over the cap, the other lines leave from the oldest, quotes first, then
+    claims, events, secrets and facts. What a moderator settled leaves last, among the loose ends too. The text is over the cap
+    only when three quarters of it cannot hold the headings.
     """
-    shown = [m for m in memory.memories if m.is_active and m.kind is not MemoryKind.LOOSE_END]
-    total = sum(size(memory_line(m, language)) + 1 for m in shown)
+    ends = memory.open_ends()
+    shown = ends[-open_ends:] if open_ends > 0 else ()
+    over = sum(size(_item(m, language)) for m in shown) - cap // _SHARE_OF_ENDS
+    gone = {m.number for m in ends} - {m.number for m in shown}
+    gone |= _leaving(sorted(shown, key=lambda m: (m.corrected, m.number)), over, language, size)
+    lines = [m for m in memory.memories if m.is_active and m.kind is not MemoryKind.LOOSE_END]
+    lines.sort(key=lambda m: (m.corrected, _LEAVES_FIRST.index(m.kind), m.number))
+    while True:
+        left = replace(memory, memories=tuple(m for m in memory.memories if m.number not in gone))
+        over = size(memory_text(left, language, open_ends=open_ends)) - cap
+        lines = [m for m in lines if m.number not in gone]
+        if over <= 0 or not lines:
+            return left
+        gone |= _leaving(lines, over, language, size)
+
+
+def _leaving(lines: Sequence[Memory], over: int, language: Language, size: Callable[[str], int]) -> set[int]:
+    """The numbers of the first lines that have to leave so that so many tokens are saved; none when it is nothing."""
     gone: set[int] = set()
-    for m in sorted(shown, key=lambda m: (m.corrected, _LEAVES_FIRST.index(m.kind), m.number)):
-        if total <= cap:
+    for m in lines:
+        if over <= 0:
             break
-        total -= size(memory_line(m, language)) + 1
         gone.add(m.number)
-    return replace(memory, memories=tuple(m for m in memory.memories if m.number not in gone))
+        over -= size(_item(m, language))
+    return gone
 
 
 def memory_line(memory: Memory, language: Language) -> str:
@@ -107,14 +128,12 @@ def turn_text(turn: Turn) -> str:
     return f"{plain_name(turn.author.name)}: " + _INDENT.join(lines)
 
 
-def tail_text(gap: timedelta | None, language: Language) -> str:
-    """What stands before the newest turn: the time since the last one, from three hours on, in whole hours or days."""
-    if gap is None or gap < _SHORTEST_GAP:
-        return ""
-    words = WORDINGS[language]
-    if gap < timedelta(days=2):
-        return words.hours_passed.format(count=int(gap.total_seconds() // 3600))
-    return words.days_passed.format(count=gap.days)
+def tail_text(gap: timedelta | None, language: Language, recalled: Sequence[str] = ()) -> str:
+    """What stands before the newest turn: what was recalled for it, each on a line, and the time since the last turn.
+
+    The time is told from three hours on, in whole hours or days.
+    """
+    return "\n".join([*recalled, *_time_passed(gap, language)])
 
 
 def build(system: str, memory: str, turns: Sequence[Turn], tail: str, language: Language) -> tuple[Message, ...]:
@@ -150,5 +169,18 @@ def flat(messages: Sequence[Message]) -> str:
     return "".join(f"<{message.role}>\n{message.content}\n" for message in messages)
 
 
+def _time_passed(gap: timedelta | None, language: Language) -> tuple[str, ...]:
+    if gap is None or gap < _SHORTEST_GAP:
+        return ()
+    words = WORDINGS[language]
+    if gap < timedelta(days=2):
+        return (words.hours_passed.format(count=int(gap.total_seconds() // 3600)),)
+    return (words.days_passed.format(count=gap.days),)
+
+
 def _section(title: str, memories: Sequence[Memory], language: Language) -> str:
-    return "\n".join([f"## {title}", *(f"- {memory_line(memory, language)}" for memory in memories)])
+    return "\n".join([f"## {title}", *(_item(memory, language) for memory in memories)])
+
+
+def _item(memory: Memory, language: Language) -> str:
+    return f"- {memory_line(memory, language)}"

@@ -93,6 +93,7 @@ class FoldKind(StrEnum):
     FOLD = "fold"
     MAJOR = "major"
     REFOLD = "refold"
+    AUDIT = "audit"
 
 
 class FoldState(StrEnum):
@@ -106,7 +107,10 @@ class FoldState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A row of background work. ``chapter`` is the ordinal that a refold redoes; ``error`` a short code, no player's text."""
+    """A row of background work. ``chapter`` is the ordinal of what a refold redoes or an audit looks at.
+
+    ``error`` is a short code, no player's text.
+    """
 
     id: int
     session_id: int

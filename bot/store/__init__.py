@@ -13,11 +13,13 @@ from bot.store.changes import ChangeStore
 from bot.store.chapters import ChapterStore
 from bot.store.characters import CharacterStore
 from bot.store.database import Database
+from bot.store.findings import FindingStore
 from bot.store.folds import FoldStore
 from bot.store.ledger import Render
 from bot.store.memories import MemoryStore
 from bot.store.migrate import migrate as migrate_database
 from bot.store.migrate import upgrade
+from bot.store.moderation import ModerationStore
 from bot.store.planning import Due
 from bot.store.sessions import SessionStore
 from bot.store.statistics import Call, StatisticsStore
@@ -37,6 +39,8 @@ class Store(
     ChapterStore,
     StatisticsStore,
     WebhookStore,
+    ModerationStore,
+    FindingStore,
 ):
     """Everything that is kept. Open it with ``open``, close it with ``close`` or at the end of ``async with``."""
 

@@ -15,6 +15,7 @@ from bot.memory.turns import Beat, TurnState
 from bot.store.ledger import Render, load_memory, write_changed
 from bot.store.planning import plan_unless_open
 from bot.store.rows import Topic, lock_session, lock_session_of_turn, turn_of, write_head
+from bot.store.search import index_turn, scrub
 from bot.store.tables import messages, turns
 from bot.store.turns import is_in_character, spoken_by
 
@@ -37,7 +38,7 @@ class ChangeStore(Topic):
             if turn.state is not TurnState.KEPT or (turn.raw, turn.beats) == (raw, beats):
                 return frozenset()
             in_character = is_in_character(beats)
-            await connection.execute(
+            changed = (
                 update(turns)
                 .where(turns.c.id == turn_id)
                 .values(
@@ -48,7 +49,10 @@ class ChangeStore(Topic):
                     revision=turns.c.revision + 1,
                 )
             )
+            edited = turn_of((await connection.execute(changed.returning(turns))).one())
+            await index_turn(connection, session.id, edited)
             await _reach_memory(connection, session, frozenset({turn.seq}), by="edit", at=at, render=render)
+            await scrub(connection)
             return frozenset({session.id})
 
     async def delete_turns(self, message_ids: Sequence[int], at: datetime, render: Render) -> frozenset[int]:
@@ -69,6 +73,8 @@ class ChangeStore(Topic):
             # In order of their ids, so that two deletions never wait for each other.
             for session_id in sorted(by_session):
                 await _delete(connection, session_id, by_session[session_id], at, render)
+            if by_session:
+                await scrub(connection)
             return frozenset(by_session)
 
 
@@ -88,8 +94,10 @@ async def _delete(
             revision=turns.c.revision + 1,
         )
     )
-    rows = await connection.execute(taken_back.returning(turns))
-    seqs = frozenset(turn_of(row).seq for row in rows)
+    gone = [turn_of(row) for row in await connection.execute(taken_back.returning(turns))]
+    for turn in gone:
+        await index_turn(connection, session_id, turn)
+    seqs = frozenset(turn.seq for turn in gone)
     await _reach_memory(connection, session, seqs, by="deletion", at=at, render=render)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -19,8 +19,11 @@ from bot.memory.memories import (
     Version,
 )
 from bot.memory.policy import Stretch
+from bot.memory.story import FoldKind
 from bot.memory.turns import TurnState
 from bot.store.ledger import Render, add_memories, load_histories, load_memory, write_changed
+from bot.store.moderation import raise_flags
+from bot.store.planning import plan_unless_open
 from bot.store.rows import Topic, lock_session, write_head
 from bot.store.tables import chapters as chapter_table
 from bot.store.tables import sessions, turns
@@ -42,13 +45,15 @@ class ChapterStore(Topic):
         at: datetime,
         render: Render,
         settled: Mapping[int, int] | None = None,
+        audit_at: datetime | None = None,
     ) -> Chapter | None:
         """Write the next chapter, with the memories found in it and the loose ends that it tied (number to seq).
 
         ``revisions`` are those of the turns that the fold read, by seq. None, and nothing is written, unless they are
         exactly the kept turns from the last chapter to the end of the stretch, and no reply is being written among them.
         ``settled`` are the versions of the memories that a moderator had settled when the fold read them, by number: with
-        another correction since then nothing is written either. Raises LookupError.
+        another correction since then nothing is written either. With ``audit_at`` an audit of the chapter is planned for that
+        time. Raises LookupError.
         """
         async with self._database.write() as connection:
             session = await lock_session(connection, session_id)
@@ -78,6 +83,8 @@ class ChapterStore(Topic):
             after_all = _with(before, tied, added)
             after_all = replace(after_all, chapters=(*before.chapters, chapter))
             await write_head(connection, session_id, render(after_all))
+            if audit_at is not None:
+                await plan_unless_open(connection, session_id, FoldKind.AUDIT, audit_at, ordinal)
             return chapter
 
     async def commit_refold(
@@ -93,11 +100,12 @@ class ChapterStore(Topic):
         at: datetime,
         render: Render,
         settled: Mapping[int, int] | None = None,
+        audit_at: datetime | None = None,
     ) -> bool:
         """Write a chapter's memories anew; the former ones are replaced, but for those with a story of their own.
 
         What a moderator settled, what a synopsis stands for and loose ends that were tied stay. False, and nothing is
-        written, unless ``revisions`` are exactly those of the chapter's kept turns, and ``settled`` is as in
+        written, unless ``revisions`` are exactly those of the chapter's kept turns; ``settled`` and ``audit_at`` are as in
         :meth:`commit_chapter`. Raises LookupError.
         """
         async with self._database.write() as connection:
@@ -128,6 +136,49 @@ class ChapterStore(Topic):
             await write_changed(connection, session_id, tied, by=by, reason="resolved", at=at)
             added = await add_memories(connection, session_id, memories, chapter=chapter_ordinal, by=by, at=at)
             await write_head(connection, session_id, render(_with(between, tied, added)))
+            if audit_at is not None:
+                await plan_unless_open(connection, session_id, FoldKind.AUDIT, audit_at, chapter_ordinal)
+            return True
+
+    async def commit_audit(
+        self,
+        session_id: int,
+        chapter_ordinal: int,
+        revisions: Mapping[int, int],
+        claims: Sequence[Memory],
+        resolved: Mapping[int, int],
+        flagged: Collection[int] = (),
+        *,
+        by: str,
+        at: datetime,
+        render: Render,
+    ) -> bool:
+        """Write what an audit of a chapter found: lines that are claims, as their next versions, and loose ends it closed.
+
+        ``flagged`` are the numbers of memories that the moderators have to decide.
+        False, and nothing is written, when the chapter is gone or its kept turns have other ``revisions``, or when one of the
+        memories is no longer as it was read: changed, settled by a moderator, out of use, or closed. Raises LookupError.
+        """
+        async with self._database.write() as connection:
+            await lock_session(connection, session_id)
+            before = await load_memory(connection, session_id)
+            chapter = next((c for c in before.chapters if c.ordinal == chapter_ordinal), None)
+            if chapter is None:
+                return False
+            if await _revisions(connection, session_id, chapter.first, chapter.last) != dict(revisions):
+                return False
+            tied = _tied(before, resolved)
+            touched = [before.get(m.number) for m in (*claims, *tied)]
+            fresh = [m for m in touched if m is not None and m.is_active and not m.corrected]
+            if len(fresh) < len(claims) + len(resolved):
+                return False
+            if any(m.version != old.version + 1 for m, old in zip(claims, fresh, strict=False)):
+                return False
+            await write_changed(connection, session_id, claims, by=by, reason="only-said", at=at)
+            await write_changed(connection, session_id, tied, by=by, reason="resolved", at=at)
+            await raise_flags(connection, session_id, flagged, at=at)
+            if touched:
+                await write_head(connection, session_id, render(_with(before, [*claims, *tied])))
             return True
 
     async def commit_synopsis(

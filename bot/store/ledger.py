@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Select, Table, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.memories import Chapter, Content, Memory, MemoryStatus, NewMemory, SessionMemory, Version
 from bot.memory.story import Head
 from bot.memory.turns import Citation
 from bot.store.rows import content_of
+from bot.store.search import index_memories
 from bot.store.tables import chapters, condensations, evidence, memories, sessions, versions
 
 # Pure, and called within the transaction: how the memory looks once all that is being written stands.
@@ -22,33 +23,40 @@ Render = Callable[[SessionMemory], Head]
 
 async def load_memory(connection: AsyncConnection, session_id: int) -> SessionMemory:
     """All that a session remembers, in use or not."""
+    written = select(chapters).where(chapters.c.session_id == session_id).order_by(chapters.c.ordinal)
+    found = tuple(Chapter(row.ordinal, row.first, row.last, row.absorbed) for row in await connection.execute(written))
+    return SessionMemory(found, await load_memories(connection, session_id))
+
+
+async def load_memories(
+    connection: AsyncConnection, session_id: int, numbers: Collection[int] | None = None
+) -> tuple[Memory, ...]:
+    """Memories with their sources, in the order of their numbers; all of a session without ``numbers``."""
+
+    def of(rows: Table) -> Select[Any]:
+        chosen = select(rows).where(rows.c.session_id == session_id)
+        return chosen if numbers is None else chosen.where(rows.c.number.in_(numbers))
+
     cites: dict[int, list[Citation]] = defaultdict(list)
-    cited = select(evidence).where(evidence.c.session_id == session_id).order_by(evidence.c.position)
-    for row in await connection.execute(cited):
+    for row in await connection.execute(of(evidence).order_by(evidence.c.position)):
         cites[row.number].append(Citation(row.seq, row.beat))
     condenses: dict[int, list[int]] = defaultdict(list)
-    stood_for = select(condensations).where(condensations.c.session_id == session_id)
-    for row in await connection.execute(stood_for.order_by(condensations.c.position)):
+    for row in await connection.execute(of(condensations).order_by(condensations.c.position)):
         condenses[row.number].append(row.condensed)
-    written = select(chapters).where(chapters.c.session_id == session_id).order_by(chapters.c.ordinal)
-    lines = select(memories).where(memories.c.session_id == session_id).order_by(memories.c.number)
-    return SessionMemory(
-        tuple(Chapter(row.ordinal, row.first, row.last, row.absorbed) for row in await connection.execute(written)),
-        tuple(
-            Memory(
-                number=row.number,
-                content=content_of(row),
-                status=row.status,
-                cites=tuple(cites[row.number]),
-                condenses=tuple(condenses[row.number]),
-                chapter=row.chapter,
-                version=row.version,
-                corrected=row.corrected,
-                restates=row.restates,
-                resolved_by=row.resolved_by,
-            )
-            for row in await connection.execute(lines)
-        ),
+    return tuple(
+        Memory(
+            number=row.number,
+            content=content_of(row),
+            status=row.status,
+            cites=tuple(cites[row.number]),
+            condenses=tuple(condenses[row.number]),
+            chapter=row.chapter,
+            version=row.version,
+            corrected=row.corrected,
+            restates=row.restates,
+            resolved_by=row.resolved_by,
+        )
+        for row in await connection.execute(of(memories).order_by(memories.c.number))
     )
 
 
@@ -70,7 +78,8 @@ async def write_changed(
     connection: AsyncConnection, session_id: int, changed: Iterable[Memory], *, by: str, reason: str, at: datetime
 ) -> None:
     """Write memories as their newest version has them, and that version into their history."""
-    for memory in changed:
+    known = tuple(changed)
+    for memory in known:
         await connection.execute(
             update(memories)
             .where(memories.c.session_id == session_id, memories.c.number == memory.number)
@@ -92,6 +101,7 @@ async def write_changed(
                 at=at,
             )
         )
+    await index_memories(connection, session_id, known, at)
 
 
 async def add_memories(
@@ -145,6 +155,7 @@ async def add_memories(
     await connection.execute(insert(memories), lines)
     await connection.execute(insert(versions), history)
     await _add_sources(connection, session_id, added)
+    await index_memories(connection, session_id, added, at)
     return added
 
 

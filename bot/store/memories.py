@@ -10,10 +10,13 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.memory.corrections import CorrectionKind
 from bot.memory.memories import Memory, SessionMemory, Version
+from bot.memory.moderation import FlagState
 from bot.memory.story import Archive, MemoryDetail
 from bot.memory.turns import Turn, TurnState
 from bot.store.ledger import Render, load_histories, load_memory, write_changed
+from bot.store.moderation import decide_flag
 from bot.store.rows import Topic, lock_session, read_session, turn_of, write_head
 from bot.store.tables import messages, turns
 from bot.store.turns import read_turns
@@ -51,13 +54,20 @@ class MemoryStore(Topic):
         reason: str,
         at: datetime,
         render: Render,
+        answers: tuple[int, CorrectionKind] | None = None,
     ) -> bool:
-        """Write a memory's corrected version; False, and nothing is written, when it is no longer at the expected one."""
+        """Write a memory's corrected version; False, and nothing is written, when it is no longer at the expected one.
+
+        ``answers`` is the id of the report that this correction settles, and its kind; False also when the report is not
+        open any more.
+        """
         async with self._database.write() as connection:
             await lock_session(connection, session_id)
             stored = await load_memory(connection, session_id)
             before = stored.get(memory.number)
             if before is None or before.version != expected_version:
+                return False
+            if answers and not await decide_flag(connection, answers[0], FlagState.DONE, answers[1], by=int(by), at=at):
                 return False
             changed = replace(memory, version=expected_version + 1)
             await write_changed(connection, session_id, (changed,), by=by, reason=reason, at=at)

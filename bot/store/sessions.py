@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, and_, exists, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from bot.errors import Refused
@@ -15,6 +15,7 @@ from bot.memory.turns import AuthorKind, Beat, Turn, TurnState
 from bot.memory.wording import Language
 from bot.store.planning import OPEN, raw_turns
 from bot.store.rows import SESSIONS, Topic, fold_of, lock_session, read_session, session_of, take_seq, turn_of
+from bot.store.search import index_turn
 from bot.store.tables import chapters, characters, folds, memories, sessions, turns
 
 
@@ -78,7 +79,9 @@ class SessionStore(Topic):
                 in_character=True,
                 delivered=False,
             )
-            return session, turn_of((await connection.execute(written.returning(turns))).one())
+            turn = turn_of((await connection.execute(written.returning(turns))).one())
+            await index_turn(connection, session_id, turn)
+            return session, turn
 
     async def session(self, session_id: int) -> Session | None:
         """A session, running or not."""
@@ -110,7 +113,10 @@ class SessionStore(Topic):
             raise Refused("session-already-running") from error
 
     async def figures(self, session_id: int) -> SessionFigures:
-        """A session's counts, and its newest five folds that are open or failed. Raises LookupError."""
+        """A session's counts, and its newest five folds that are open, or failed and not made up for since.
+
+        Raises LookupError.
+        """
         counted = (turns.c.session_id == session_id, turns.c.state == TurnState.KEPT)
         async with self._database.read() as connection:
             session = await read_session(connection, session_id)
@@ -125,7 +131,7 @@ class SessionStore(Topic):
             raw_number, raw_tokens = (await connection.execute(raw_count)).one()
             pending = select(folds).where(
                 folds.c.session_id == session_id,
-                or_(folds.c.state.in_(OPEN), folds.c.state == FoldState.FAILED),
+                or_(folds.c.state.in_(OPEN), and_(folds.c.state == FoldState.FAILED, ~_done_since())),
             )
             newest = await connection.execute(pending.order_by(folds.c.id.desc()).limit(5))
             shown: tuple[Fold, ...] = tuple(fold_of(row) for row in newest)
@@ -150,3 +156,15 @@ class SessionStore(Topic):
         async with self._database.read() as connection:
             rows = await connection.execute(SESSIONS.where(*conditions).order_by(sessions.c.id.desc()))
             return tuple(session_of(row) for row in rows)
+
+
+def _done_since() -> ColumnElement[bool]:
+    """Whether the same work as a fold's was done after it."""
+    later = folds.alias()
+    return exists().where(
+        later.c.session_id == folds.c.session_id,
+        later.c.kind == folds.c.kind,
+        later.c.chapter.is_not_distinct_from(folds.c.chapter),
+        later.c.state == FoldState.DONE,
+        later.c.id > folds.c.id,
+    )

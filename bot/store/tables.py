@@ -21,7 +21,9 @@ from sqlalchemy import (
     and_,
 )
 
+from bot.memory.corrections import CorrectionKind
 from bot.memory.memories import MemoryKind, MemoryStatus
+from bot.memory.moderation import FlagState
 from bot.memory.story import FoldKind, FoldState
 from bot.memory.tokens import Script
 from bot.memory.turns import AuthorKind, TurnState
@@ -257,6 +259,23 @@ condensations = Table(
     _required("condensed", Integer),
     _of_memory(),
     ForeignKeyConstraint(["session_id", "condensed"], ["memories.session_id", "memories.number"]),
+    Index(None, "session_id", "condensed"),
+)
+
+# What a turn or a memory is found by: its words, each between spaces. SQLite's full-text index follows it by triggers.
+findable = Table(
+    "findable",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _session(),
+    Column("seq", Integer),
+    Column("number", Integer),
+    _required("at", UtcDateTime),
+    _required("words", Text),
+    UniqueConstraint("session_id", "seq"),
+    UniqueConstraint("session_id", "number"),
+    ForeignKeyConstraint(["session_id", "seq"], ["turns.session_id", "turns.seq"]),
+    _of_memory(),
 )
 
 calls = Table(
@@ -290,4 +309,31 @@ webhooks = Table(
     metadata,
     Column("webhook_id", BigInteger, primary_key=True, autoincrement=False),
     _required("channel_id", BigInteger),
+)
+
+guild_settings = Table(
+    "guild_settings",
+    metadata,
+    Column("guild_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("moderator_role_id", BigInteger),
+    Column("log_channel_id", BigInteger),
+)
+
+# What players reported as wrong.
+flags = Table(
+    "flags",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _session(),
+    _required("number", Integer),
+    _required("by", BigInteger),
+    _required("why", Text),
+    _required("at", UtcDateTime),
+    _required("state", EnumText(FlagState)),
+    Column("correction", EnumText(CorrectionKind)),
+    Column("decided_by", BigInteger),
+    Column("decided_at", UtcDateTime),
+    _of_memory(),
+    Index(None, "by", "at"),
+    Index(None, "session_id", "state"),
 )

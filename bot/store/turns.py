@@ -24,6 +24,7 @@ from bot.store.rows import (
     take_seq,
     turn_of,
 )
+from bot.store.search import index_turn
 from bot.store.tables import messages, sessions, turns
 
 _THERE: Final = (TurnState.KEPT, TurnState.WRITING)
@@ -64,6 +65,7 @@ class TurnStore(Topic):
             await connection.execute(
                 insert(messages).values(message_id=message.message_id, channel_id=message.channel_id, turn_id=turn.id)
             )
+            await index_turn(connection, session_id, turn)
             await plan_if_due(connection, session, due)
             return turn
 
@@ -125,14 +127,15 @@ class TurnStore(Topic):
                 model=model,
             )
             turn = turn_of((await connection.execute(written.returning(turns))).one())
+            await index_turn(connection, session.id, turn)
             await plan_if_due(connection, session, due)
             return turn
 
     async def fail_reply(self, turn_id: int) -> None:
         """Give up a reply that is being written, or that was written and never delivered; it never happened."""
         async with self._database.write() as connection:
-            await lock_session_of_turn(connection, turn_id)
-            await connection.execute(
+            session, _ = await lock_session_of_turn(connection, turn_id)
+            given_up = (
                 update(turns)
                 .where(
                     turns.c.id == turn_id,
@@ -142,6 +145,9 @@ class TurnStore(Topic):
                 )
                 .values(state=TurnState.FAILED)
             )
+            row = (await connection.execute(given_up.returning(turns))).one_or_none()
+            if row is not None:
+                await index_turn(connection, session.id, turn_of(row))
 
     async def set_tokens(self, turn_id: int, tokens: int) -> None:
         """Correct a turn's size, for instance when the server has counted it."""

@@ -42,7 +42,7 @@ async def finish(*workers: Worker) -> None:
 
 def test_purposes_have_the_stated_order() -> None:
     order = sorted(Purpose, key=lambda purpose: purpose.priority)
-    assert order == [Purpose.REPLY, Purpose.FOLD, Purpose.MAJOR_FOLD, Purpose.JUDGE, Purpose.PROBE]
+    assert order == [Purpose.REPLY, Purpose.FOLD, Purpose.MAJOR_FOLD, Purpose.AUDIT, Purpose.JUDGE, Purpose.PROBE]
     assert Purpose.FOLD.priority is Purpose.MAJOR_FOLD.priority
 
 

@@ -71,6 +71,11 @@ def test_time_that_passed_is_told_in_whole_steps(gap: timedelta | None, text: st
     assert tail_text(gap, "en") == text
 
 
+def test_what_is_recalled_stands_before_the_time_that_passed() -> None:
+    assert tail_text(None, "ja", ("[一]", "[二]")) == "[一]\n[二]"
+    assert tail_text(timedelta(days=3), "zh", ("[一]",)) == "[一]\n[距上一条消息已过去3天。]"
+
+
 def test_the_tail_stands_before_the_newest_turn_of_a_player_only() -> None:
     turns = [said(1, "Mio", "hi"), reply(2, "Rin", ("speech", "yes")), said(3, "Mio", "so")]
     assert build("S", "M", turns, "[tail]", "en")[-1] == Message("user", "[tail]\nMio: so")
@@ -124,17 +129,60 @@ def test_what_does_not_fit_leaves_by_kind_oldest_first() -> None:
     kinds = [MemoryKind.FACT, MemoryKind.SECRET, MemoryKind.EVENT, MemoryKind.EVENT, MemoryKind.CLAIM, MemoryKind.QUOTE]
     rows = [memory(i, f"line {i}", kind) for i, kind in enumerate(kinds, start=1)]
     rows += [memory(7, "settled", MemoryKind.QUOTE, corrected=True), memory(8, "open?", MemoryKind.LOOSE_END)]
-    left = [fitting(SessionMemory(memories=tuple(rows)), "en", cap, lambda _: 9).memories for cap in range(70, -1, -10)]
+    whole = SessionMemory(memories=tuple(rows))
+    left = [fitting(whole, "en", cap, lambda text: text.count("- "), open_ends=9).memories for cap in range(8, -1, -1)]
     assert [[m.number for m in kept] for kept in left] == [
         [1, 2, 3, 4, 5, 6, 7, 8],
         [1, 2, 3, 4, 5, 7, 8],
         [1, 2, 3, 4, 7, 8],
         [1, 2, 4, 7, 8],
         [1, 2, 7, 8],
-        [1, 7, 8],
-        [7, 8],
-        [8],
+        [1, 2, 7],
+        [1, 7],
+        [7],
+        [],
     ]
+
+
+def test_loose_ends_take_a_quarter_at_most_and_the_newest_of_them_stay() -> None:
+    rows = [memory(n, f"Who rang bell number {n}?", MemoryKind.LOOSE_END, corrected=n == 12) for n in range(11, 21)]
+    rows.append(memory(21, "The bell rang.", MemoryKind.FACT))
+    whole = SessionMemory(memories=tuple(rows))
+    line = len("- Who rang bell number 11?")
+    kept = [fitting(whole, "en", 4 * line * count, len, open_ends=8) for count in (99, 8, 3)]
+    assert [[m.number for m in k.memories] for k in kept] == [
+        [*range(13, 21), 21],
+        [*range(13, 21), 21],
+        [18, 19, 20, 21],
+    ]
+    few = fitting(whole, "en", 12 * line, len, open_ends=10)
+    assert [m.number for m in few.memories] == [12, 19, 20, 21], "what a moderator settled leaves last"
+    assert [m.number for m in fitting(whole, "en", 9_999, len, open_ends=0).memories] == [21]
+
+
+LINES = st.tuples(
+    st.sampled_from(MemoryKind), st.text("ab 漢字かな。", min_size=1, max_size=400), st.booleans(), st.integers(1, 9)
+)
+
+
+@settings(max_examples=60)
+@given(st.lists(LINES, max_size=60), st.integers(200, 3_000), st.integers(0, 20), st.sampled_from(LANGUAGES))
+def test_the_whole_rendered_memory_stays_within_the_cap(
+    lines: list[tuple[MemoryKind, str, bool, int]], cap: int, open_ends: int, language: Language
+) -> None:
+    rows = [
+        memory(number, text, kind, corrected=corrected, chapter=chapter, speaker="Rin")
+        for number, (kind, text, corrected, chapter) in enumerate(lines, start=1)
+    ]
+    whole = SessionMemory(tuple(Chapter(n, n, n, absorbed=n < 3) for n in range(1, 10)), tuple(rows))
+    kept = fitting(whole, language, cap, estimate, open_ends=open_ends)
+    text = memory_text(kept, language, open_ends=open_ends)
+    assert estimate(text) <= cap
+    assert set(kept.memories) <= set(whole.memories)
+    if estimate(memory_text(whole, language, open_ends=0)) <= cap * 3 // 4:
+        assert [m for m in kept.memories if m.kind is not MemoryKind.LOOSE_END] == [
+            m for m in rows if m.kind is not MemoryKind.LOOSE_END
+        ], "nothing leaves without need"
 
 
 # A small session: rows in, prompts out.
@@ -241,7 +289,7 @@ EVENTS = st.lists(
             ]
         ),
         st.integers(0, 50),
-        st.sampled_from(["", "[3 hours have passed]"]),
+        st.sampled_from(["", "[3 hours have passed]", "[2026-03-01, earlier: Rin: “No.”]\n[3 hours have passed]"]),
         st.text("ab \n:Ken漢", min_size=1, max_size=150),
     ),
     max_size=40,

@@ -15,12 +15,18 @@ from bot.errors import DatabaseTooNew
 from bot.store import Store, upgrade
 from bot.store.database import Database
 from bot.store.migrate import MIGRATIONS
+from bot.store.search import is_of_index
 from bot.store.tables import metadata
 
 
 def _differences(connection: Connection) -> list[Any]:
-    context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+    options = {"compare_type": True, "compare_server_default": True, "include_name": _is_ours}
+    context = MigrationContext.configure(connection, opts=options)
     return list(compare_metadata(context, metadata))
+
+
+def _is_ours(name: str | None, kind: str, _: object) -> bool:
+    return kind != "table" or not is_of_index(name)
 
 
 def _names(connection: Connection) -> dict[str, set[Any]]:
@@ -32,7 +38,7 @@ def _names(connection: Connection) -> dict[str, set[Any]]:
         | {item["name"] for item in inspector.get_foreign_keys(table)}
         | {inspector.get_pk_constraint(table)["name"]}
         for table in inspector.get_table_names()
-        if table != "alembic_version"
+        if table != "alembic_version" and not is_of_index(table)
     }
 
 

@@ -1,0 +1,197 @@
+"""The words of turns and memories, and looking them up. What only SQLite can say stands here: its full-text index.
+
+Rows of ``findable`` are written in the transaction that writes the turn or memory they stand for; SQLite's index follows
+them by triggers. Every word in it begins with its session's id, so that a look-up reads that session's lines alone. Without
+SQLite the rows themselves are read by LIKE, which finds the same and costs more in a long session.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import (
+    ColumnElement,
+    Float,
+    Select,
+    and_,
+    bindparam,
+    case,
+    column,
+    delete,
+    func,
+    insert,
+    literal,
+    literal_column,
+    or_,
+    select,
+    table,
+    text,
+    union_all,
+    update,
+)
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.memory.memories import Memory, MemoryStatus
+from bot.memory.recall import words_of_memory, words_of_turn
+from bot.memory.turns import Turn, TurnState
+from bot.store.tables import findable, turns
+
+# Before 3.42 FTS5 cannot overwrite what is deleted; merging the whole index drops it, at the price of writing it anew.
+# https://www.sqlite.org/fts5.html#the_secure_delete_configuration_option
+_SECURE_DELETE: Final = (3, 42, 0)
+_INDEX: Final = table("findable_index", column("rowid"))
+_TERMS: Final = table("findable_terms", column("term"), column("doc"))
+_FINDABLE: Final = (MemoryStatus.ACTIVE, MemoryStatus.CONDENSED)
+
+
+def is_of_index(name: str | None) -> bool:
+    """Whether a table is one of the full-text index, which SQLite makes and alters by itself."""
+    return bool(name and name.startswith(("findable_index", "findable_terms")))
+
+
+async def index_turn(connection: AsyncConnection, session_id: int, turn: Turn) -> None:
+    """Bring a turn's words in line with the turn: what it has lost leaves the index, a turn that is not kept altogether."""
+    place = and_(findable.c.session_id == session_id, findable.c.seq == turn.seq)
+    words = _line(words_of_turn(turn.beats)) if turn.state is TurnState.KEPT else ""
+    before = await connection.scalar(select(findable.c.words).where(place))
+    if before is None:
+        if words:
+            row = {"session_id": session_id, "seq": turn.seq, "number": None, "at": turn.at, "words": words}
+            await connection.execute(insert(findable).values(row))
+        return
+    if before != words:
+        change = update(findable).where(place).values(words=words) if words else delete(findable).where(place)
+        await connection.execute(change)
+
+
+async def index_memories(connection: AsyncConnection, session_id: int, changed: Iterable[Memory], at: datetime) -> None:
+    """Bring the words of memories in line with them; those that are neither in use nor condensed leave the index.
+
+    A line's date is that of the newest turn or line it rests on, else ``at``.
+    """
+    known = tuple(changed)
+    numbers = [memory.number for memory in known]
+    if not numbers:
+        return
+    of_session = findable.c.session_id == session_id
+    dates = await _dates(connection, session_id, known)
+    kept = select(findable.c.number, findable.c.at).where(of_session, findable.c.number.in_(numbers))
+    former = {row.number: row.at for row in await connection.execute(kept)}
+    if former:
+        await connection.execute(delete(findable).where(of_session, findable.c.number.in_(former)))
+    rows = [
+        {
+            "session_id": session_id,
+            "seq": None,
+            "number": memory.number,
+            "at": former.get(memory.number) or dates.get(memory.number, at),
+            "words": words,
+        }
+        for memory in known
+        if memory.status in _FINDABLE and (words := _line(words_of_memory(memory)))
+    ]
+    if rows:
+        await connection.execute(insert(findable), rows)
+
+
+async def scrub(connection: AsyncConnection) -> None:
+    """After words were taken back: let nothing of them stay in the index's file."""
+    if _has_index(connection) and sqlite3.sqlite_version_info < _SECURE_DELETE:
+        await connection.execute(text("INSERT INTO findable_index(findable_index) VALUES ('optimize')"))
+
+
+async def count_words(connection: AsyncConnection, session_id: int, wanted: Collection[str]) -> dict[str, int]:
+    """How many lines of a session have each of the words."""
+    if not wanted:
+        return {}
+    counts = dict.fromkeys(wanted, 0)
+    if _has_index(connection):
+        terms = {f"{session_id}:{word}": word for word in wanted}
+        statement: Select[Any] = select(_TERMS.c.term, _TERMS.c.doc).where(_TERMS.c.term.in_(terms))
+        counts |= {terms[row.term]: int(row.doc) for row in await connection.execute(statement)}
+        return counts
+    ordered = list(wanted)
+    sums = [func.sum(_has(word)).label(f"n{index}") for index, word in enumerate(ordered)]
+    row = (await connection.execute(select(*sums).where(findable.c.session_id == session_id))).one()
+    return {word: int(count or 0) for word, count in zip(ordered, row, strict=True)}
+
+
+async def likeliest(
+    connection: AsyncConnection,
+    session_id: int,
+    weighed: Mapping[str, float],
+    *,
+    before: int | None,
+    most: int,
+) -> list[Any]:
+    """The rows of ``findable`` that have most of some words by weight, the heaviest first, of equals the newest.
+
+    ``before`` is the seq that turns must stand before; memories have none. A word that ends in ``*`` stands for all that
+    begin so.
+    """
+    if not weighed:
+        return []
+    if _has_index(connection):
+        hits = union_all(*(_matching(f"{session_id}:{word}", weight) for word, weight in weighed.items())).subquery(
+            "hits"
+        )
+        found = select(hits.c.id, func.sum(hits.c.weight).label("weight")).group_by(hits.c.id).subquery()
+        statement = select(findable).join(found, found.c.id == findable.c.id)
+        weight: ColumnElement[Any] = found.c.weight
+    else:
+        weight = sum(
+            (_has(word) * literal(weight, Float) for word, weight in weighed.items()), start=literal(0.0, Float)
+        )
+        statement = select(findable).where(or_(*(findable.c.words.like(_pattern(word)) for word in weighed)))
+    statement = statement.where(findable.c.session_id == session_id)
+    if before is not None:
+        statement = statement.where(or_(findable.c.seq.is_(None), findable.c.seq < before))
+    return list((await connection.execute(statement.order_by(weight.desc(), findable.c.id.desc()).limit(most))).all())
+
+
+def _matching(term: str, weight: float) -> Select[Any]:
+    """The ids of the lines with a word, each with its weight."""
+    stem = term.removesuffix("*")
+    phrase = f'"{stem}"' + ("*" if stem != term else "")
+    match = literal_column("findable_index").op("MATCH")(bindparam(None, phrase, unique=True))
+    return select(_INDEX.c.rowid.label("id"), literal(weight, Float).label("weight")).where(match)
+
+
+def _has(word: str) -> ColumnElement[int]:
+    return case((findable.c.words.like(_pattern(word)), 1), else_=0)
+
+
+def _pattern(word: str) -> str:
+    """Words hold no character that LIKE takes for a sign."""
+    return f"% {word.removesuffix('*')}%" if word.endswith("*") else f"% {word} %"
+
+
+async def _dates(connection: AsyncConnection, session_id: int, known: Iterable[Memory]) -> dict[int, datetime]:
+    """When what memories tell took place: the time of the newest turn they cite, else of the newest line they condense."""
+    cited = {cite.seq for memory in known for cite in memory.cites}
+    condensed = {number for memory in known for number in memory.condenses}
+    told = select(turns.c.seq, turns.c.at).where(turns.c.session_id == session_id, turns.c.seq.in_(cited))
+    lines = select(findable.c.number, findable.c.at).where(
+        findable.c.session_id == session_id, findable.c.number.in_(condensed)
+    )
+    of_turn = {row.seq: row.at for row in await connection.execute(told)} if cited else {}
+    of_line = {row.number: row.at for row in await connection.execute(lines)} if condensed else {}
+    found = {}
+    for memory in known:
+        times = [of_turn[cite.seq] for cite in memory.cites if cite.seq in of_turn]
+        times = times or [of_line[number] for number in memory.condenses if number in of_line]
+        if times:
+            found[memory.number] = max(times)
+    return found
+
+
+def _has_index(connection: AsyncConnection) -> bool:
+    return connection.dialect.name == "sqlite"
+
+
+def _line(words: Iterable[str]) -> str:
+    joined = " ".join(sorted(words))
+    return f" {joined} " if joined else ""
