@@ -1,4 +1,4 @@
-"""The command line: ``kataribe run``, ``migrate``, ``doctor``, ``sessions``, ``export``, ``bench``."""
+"""The command line: ``kataribe run``, ``migrate``, ``doctor``, ``sessions``, ``export``, ``bench``, ``eval``."""
 
 from __future__ import annotations
 
@@ -82,6 +82,12 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("what", choices=("prefix",), help="prefix: how much of each prompt the server reuses")
     bench.add_argument("--turns", type=int, default=200)
     bench.add_argument("--json", action="store_true", help="print the figures as JSON")
+    evaluate = add("eval", "judge what becomes of a story in memory", _eval)
+    evaluate.add_argument("what", choices=("lies",), help="lies: do lies, secrets and imaginings stay what they are")
+    evaluate.add_argument("stories", nargs="+", type=Path, metavar="FILE", help="stories with their truth, as JSON")
+    evaluate.add_argument("--folder", choices=("truth", "adversary", "model"), default="truth", help="who folds")
+    evaluate.add_argument("--seed", type=int, default=1, help="for the adversary's choices")
+    evaluate.add_argument("--json", action="store_true", help="print the figures as JSON")
     return parser
 
 
@@ -126,8 +132,9 @@ async def _serve(settings: Settings) -> None:
         _require_models(core, settings)
         # discord.py warns at each start that it cannot speak in voice channels, which is not wanted.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
-        bot = KataribeBot(core.engine, Catalogue(settings.default_language))
+        bot = KataribeBot(core.engine, core.moderation, Catalogue(settings.default_language))
         stack.push_async_callback(bot.close)
+        core.folder.on_given_up = bot.fold_given_up
         scheduler = jobs.schedule(core.folder)
         stack.callback(scheduler.shutdown, wait=False)
         token = settings.discord_token.get_secret_value() if settings.discord_token else ""
@@ -213,6 +220,13 @@ def _bench(options: argparse.Namespace) -> int:
     from bot.evals import prefix
 
     return asyncio.run(prefix.run(turns=options.turns, as_json=options.json))
+
+
+def _eval(options: argparse.Namespace) -> int:
+    from bot.evals import lies
+
+    well = asyncio.run(lies.run(options.stories, folder=options.folder, seed=options.seed, as_json=options.json))
+    return _OK if well else _PROBLEM
 
 
 if __name__ == "__main__":

@@ -18,12 +18,15 @@ from discord.ext import commands
 from bot.catalogue import Catalogue
 from bot.engine import Engine, Recovery
 from bot.errors import UserError
+from bot.memory.story import Fold
+from bot.moderation import Moderation
 
 log = logging.getLogger(__name__)
 
 COGS: Final = (
     "cogs.characters",
     "cogs.memory",
+    "cogs.moderation",
     "cogs.play",
     "cogs.recovery",
     "cogs.sessions",
@@ -38,11 +41,13 @@ class KataribeBot(commands.Bot):
     """The bot as Discord sees it.
 
     What it holds beside the engine concerns this process alone: ``webhooks`` by channel, the channels that were ``hinted``
-    at a missing permission, how many ``failures`` each session had and the ``notices`` that say so, and what ``recovery``
-    found at the start.
+    at a missing permission, how many ``failures`` each session had and the ``notices`` that say so, what ``recovery`` found
+    at the start, and the folds that were ``given_up`` and which no moderator was told of yet.
     """
 
-    def __init__(self, engine: Engine, catalogue: Catalogue, *, cogs: Sequence[str] = COGS) -> None:
+    def __init__(
+        self, engine: Engine, moderation: Moderation, catalogue: Catalogue, *, cogs: Sequence[str] = COGS
+    ) -> None:
         super().__init__(
             command_prefix=commands.when_mentioned,
             help_command=None,
@@ -55,12 +60,14 @@ class KataribeBot(commands.Bot):
             allowed_installs=app_commands.AppInstallationType(guild=True, user=False),
         )
         self.engine = engine
+        self.moderation = moderation
         self.catalogue = catalogue
         self.webhooks: dict[int, discord.Webhook] = {}
         self.hinted: set[int] = set()
         self.failures: Counter[int] = Counter()
         self.notices: dict[int, discord.Message] = {}
         self.recovery: Recovery | None = None
+        self.given_up: list[Fold] = []
         self._extensions_to_load = tuple(cogs)
         self._locks: WeakValueDictionary[tuple[str, int], asyncio.Lock] = WeakValueDictionary()
         self._working: set[asyncio.Task[Any]] = set()
@@ -79,6 +86,12 @@ class KataribeBot(commands.Bot):
     async def on_ready(self) -> None:
         """Comes again after every lost connection."""
         log.info("connected as %s, in %d guilds", self.user, len(self.guilds))
+
+    async def fold_given_up(self, fold: Fold) -> None:
+        """A fold failed for good: a cog tells the moderators, at the latest when Discord is connected."""
+        self.given_up.append(fold)
+        if self.is_ready():
+            self.dispatch("fold_given_up")
 
     async def on_message(self, message: discord.Message, /) -> None:
         """There are no commands by prefix: a mention at the head of a line is story."""

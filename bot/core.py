@@ -13,6 +13,8 @@ from bot.errors import SettingsError
 from bot.folder import Folder
 from bot.llm.client import ModelClient
 from bot.llm.requests import ModelCall
+from bot.memory.recall import Limits
+from bot.moderation import Moderation
 from bot.rendering import Renderer
 from bot.settings import Settings
 from bot.store import Store
@@ -30,6 +32,7 @@ class Core:
     counter: TokenCounter
     renderer: Renderer
     engine: Engine
+    moderation: Moderation
     folder: Folder
 
 
@@ -63,14 +66,16 @@ async def open_core(settings: Settings, *, clock: Clock = now) -> AsyncIterator[
             engine = Engine(
                 store, model, counter, renderer,
                 budgets=settings.budgets, fold_delay=delay, clock=clock, temperature=settings.llm_temperature,
+                recall_limits=Limits(settings.recall_lines, settings.recall_tokens),
             )  # fmt: skip
+            moderation = Moderation(store, engine, flags_per_hour=settings.flags_per_hour, clock=clock)
             folder = Folder(
                 store, folder_model, renderer,
                 story_window=lambda: model.profile.window, budgets=settings.budgets, clock=clock,
-                delay=delay, attempts=settings.fold_attempts, at_once=settings.llm_parallel,
+                delay=delay, attempts=settings.fold_attempts, at_once=settings.llm_parallel, audit=settings.fold_audit,
             )  # fmt: skip
             try:
-                yield Core(store, model, folder_model, counter, renderer, engine, folder)
+                yield Core(store, model, folder_model, counter, renderer, engine, moderation, folder)
             finally:
                 await folder.close()
         finally:

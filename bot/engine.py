@@ -19,13 +19,14 @@ from bot.counting import TokenCounter
 from bot.errors import ModelUnavailable, NotAllowed, NotFound, Refused, WindowExceeded
 from bot.llm.client import ModelClient
 from bot.llm.requests import Completion, ModelRequest, Purpose
-from bot.memory import corrections, markup, policy, prompt
+from bot.memory import corrections, markup, policy, prompt, recall
 from bot.memory.corrections import Correction, CorrectionError
 from bot.memory.folding import reply_schema
 from bot.memory.language import detect_language
 from bot.memory.memories import Memory, SessionMemory
 from bot.memory.messages import Message
 from bot.memory.prompt import Card
+from bot.memory.recall import Found, Limits
 from bot.memory.story import (
     Archive,
     Character,
@@ -38,7 +39,8 @@ from bot.memory.story import (
     SessionFigures,
     Snapshot,
 )
-from bot.memory.turns import BeatKind, PlayerMessage, Turn
+from bot.memory.turns import BeatKind, PlayerMessage, Turn, unanswered
+from bot.memory.wording import Language
 from bot.rendering import Renderer
 from bot.store import Due, Store
 
@@ -48,6 +50,10 @@ log = logging.getLogger(__name__)
 _WINDOW_TRIES: Final = 3
 # A small model may only think, and a hosted one may answer nothing: drawn again once, as a refusal is.
 _DRAWS: Final = 2
+# The newest turn is looked up, and with it what else waits for the same reply.
+_LOOKED_UP: Final = 3
+# What is recalled takes at most half of the fiftieth of the window that the budgets keep free for the tail.
+_RECALL_SHARE: Final = 100
 _VISIBLE: Final = (BeatKind.NARRATION, BeatKind.SPEECH)
 
 
@@ -93,7 +99,8 @@ class Engine:
     """Every use case, one method each.
 
     ``budgets`` gives the budgets for a window in tokens, with the operator's overrides. ``fold_delay`` is how long after the
-    turn that crosses the trigger a fold is due. ``clock`` gives aware UTC times.
+    turn that crosses the trigger a fold is due. ``clock`` gives aware UTC times. ``recall_limits`` bounds what a reply is
+    reminded of.
     """
 
     def __init__(
@@ -107,6 +114,7 @@ class Engine:
         fold_delay: timedelta,
         clock: Callable[[], datetime],
         temperature: float | None = None,
+        recall_limits: Limits | None = None,
     ) -> None:
         self._store = store
         self._model = model
@@ -116,6 +124,7 @@ class Engine:
         self._fold_delay = fold_delay
         self._clock = clock
         self._temperature = temperature
+        self._recall_limits = recall_limits or Limits()
         self._reply_locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
     @property
@@ -205,6 +214,13 @@ class Engine:
             raise NotFound("session-none")
         return next((session for session in stories if session.running), stories[0])
 
+    async def session(self, session_id: int) -> Session:
+        """A session by its number. Raises NotFound."""
+        session = await self._store.session(session_id)
+        if session is None:
+            raise NotFound("session-unknown")
+        return session
+
     async def stories(self, channel_id: int) -> tuple[Session, ...]:
         """All stories of a channel, newest first."""
         return await self._store.sessions_in(channel_id)
@@ -290,13 +306,25 @@ class Engine:
             raise NotFound("memory-unknown", number=number)
         return found
 
-    async def correct(self, session_id: int, correction: Correction, number: int) -> Memory:
+    async def correct(
+        self,
+        session_id: int,
+        correction: Correction,
+        number: int,
+        *,
+        version: int | None = None,
+        flag_id: int | None = None,
+    ) -> Memory:
         """Carry out a moderator's correction; the next reply's prompt has it.
 
-        Raises NotFound, and Refused when it makes no sense or somebody else changed the memory at the same moment.
+        ``version`` is the memory's version that the moderator decided on, when that is known, and ``flag_id`` the report that
+        the correction settles. Raises NotFound, and Refused when it makes no sense or somebody else changed the memory, or
+        settled the report, at the same moment.
         """
         detail = await self.detail(session_id, number)
-        session = await self._session(session_id)
+        if version not in (None, detail.memory.version):
+            raise Refused("correction-conflict", number=number)
+        session = await self.session(session_id)
         memory = detail.memory
         try:
             changed = corrections.corrected(
@@ -312,11 +340,17 @@ class Engine:
             reason=correction.reason,
             at=self._clock(),
             render=self._render(session),
+            answers=None if flag_id is None else (flag_id, correction.kind),
         )
         if not saved:
             raise Refused("correction-conflict", number=number)
         log.info("session %d memory %d: %s by %d", session_id, number, correction.kind, correction.moderator_id)
         return changed
+
+    async def search(self, session_id: int, text: str) -> tuple[Found, ...]:
+        """The memories and turns with the typed words, the best first: only what every player may read."""
+        words = recall.typed_words(text)
+        return recall.matching(words, await self._store.find_words(session_id, words))
 
     async def archive(self, session_id: int) -> Archive:
         """A whole story for export. Raises NotFound."""
@@ -406,8 +440,29 @@ class Engine:
             log.warning("session %d: raw turns before %d cut from the prompt by force", session.id, start)
             turns = [t for t in turns if t.seq >= start]
         gap = turns[-1].at - turns[-2].at if len(turns) > 1 else None
-        tail = prompt.tail_text(gap, detect_language(turns[-1].raw)) if turns else ""
+        tail = ""
+        if turns:
+            language = detect_language(turns[-1].raw)
+            tail = prompt.tail_text(gap, language, await self._recalled(snapshot, turns, language))
         return prompt.build(system, snapshot.memory_text, turns, tail, session.language)
+
+    async def _recalled(self, snapshot: Snapshot, turns: Sequence[Turn], language: Language) -> tuple[str, ...]:
+        """What the unanswered turns bring to mind that stands neither in the memory nor among the raw turns shown."""
+        room = min(self._recall_limits.tokens, self.budgets.window // _RECALL_SHARE)
+        limits = replace(self._recall_limits, tokens=room)
+        asked = recall.asked_of_turns(unanswered(turns)[-_LOOKED_UP:])
+        if not asked or limits.lines <= 0 or room <= 0:
+            return ()
+        found = await self._store.find(snapshot.session.id, recall.features_of(asked), before=turns[0].seq)
+        return recall.recalled(
+            asked,
+            found,
+            in_prompt=snapshot.memory_text,
+            character=snapshot.session.character.card.name,
+            language=language,
+            limits=limits,
+            size=self._counter.guess,
+        )
 
     async def _fitting(self, snapshot: Snapshot) -> Snapshot:
         """The same, rendered again when the memory was rendered for a window so wide that no raw turns fit beside it."""
@@ -445,12 +500,6 @@ class Engine:
     def _reply(self, session: Session, turn: Turn, *, cut: bool = False) -> Reply:
         text = markup.shown(turn.raw, turn.beats, session.character.card.name)
         return Reply(session, turn, markup.ended_at_sentence(text) if cut else text)
-
-    async def _session(self, session_id: int) -> Session:
-        session = await self._store.session(session_id)
-        if session is None:
-            raise NotFound("session-unknown")
-        return session
 
 
 def _speaker(detail: MemoryDetail, session: Session) -> str:

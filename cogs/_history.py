@@ -10,27 +10,39 @@ import discord
 from bot.memory.memories import MemoryStatus, Version
 from bot.memory.story import MemoryDetail, Session
 from bot.memory.turns import BeatKind, Turn
-from cogs._lines import Say, content_line, memory_line
+from cogs._lines import Say, content_line, is_withheld, memory_line
 from cogs._pages import LONGEST
 
 _EXCERPT: Final = 200
-_BY: Final = {"major fold": "by-major-fold", "edit": "by-edit", "deletion": "by-deletion"}
+_BY: Final = {"major fold": "by-major-fold", "audit": "by-audit", "edit": "by-edit", "deletion": "by-deletion"}
 
 
 def history_pages(detail: MemoryDetail, session: Session, say: Say) -> list[str]:
     """The memory as it is, its versions from the first, and its evidence with links to the messages."""
     blocks = [memory_line(detail.memory, say), f"**{say('history-versions')}**"]
-    blocks += [_version(version, say) for version in detail.history]
+    withheld = is_withheld(detail.memory)
+    blocks += [_version(version, say, withheld=withheld) for version in detail.history]
+    return _paged(blocks + evidence_blocks(detail, session, say))
+
+
+def evidence_blocks(detail: MemoryDetail, session: Session, say: Say) -> list[str]:
+    """The memories that a memory condenses, and its cited turns with links to their messages."""
+    blocks = []
     if detail.memory.condenses:
         numbers = " ".join(f"`#{number}`" for number in detail.memory.condenses)
         blocks.append(say("history-condenses", numbers=numbers))
     if detail.turns:
         blocks.append(f"**{say('history-evidence')}**")
-    blocks += [_evidence(detail, turn, messages, session, say) for turn, messages in detail.turns]
-    return _paged(blocks)
+    return blocks + [_evidence(detail, turn, messages, session, say) for turn, messages in detail.turns]
 
 
-def _version(version: Version, say: Say) -> str:
+def message_link(session: Session, message_id: int) -> str:
+    """The address of a message of a story."""
+    guild = session.place.guild_id or "@me"
+    return f"https://discord.com/channels/{guild}/{session.place.channel_id}/{message_id}"
+
+
+def _version(version: Version, say: Say, *, withheld: bool) -> str:
     is_person = version.by.isdigit()
     by = f"<@{version.by}>" if is_person else say(_BY.get(version.by, "by-fold"))
     status = "" if version.status is MemoryStatus.ACTIVE else " · " + say(f"status-{version.status}")
@@ -38,7 +50,8 @@ def _version(version: Version, say: Say) -> str:
     said = " ".join(version.reason.split()) if is_person else ""
     reason = f"\n> {discord.utils.escape_markdown(said)}" if said else ""
     when = discord.utils.format_dt(version.at, "f")
-    return f"{version.version}. {when} · {by}{status}{reason}\n{content_line(version.content, say)}"
+    content = "" if withheld else f"\n{content_line(version.content, say)}"
+    return f"{version.version}. {when} · {by}{status}{reason}{content}"
 
 
 def _evidence(detail: MemoryDetail, turn: Turn, messages: Sequence[int], session: Session, say: Say) -> str:
@@ -52,8 +65,7 @@ def _evidence(detail: MemoryDetail, turn: Turn, messages: Sequence[int], session
     )
     label = say("history-turn", seq=turn.seq)
     if messages:
-        guild = session.place.guild_id or "@me"
-        label = f"[{label}](https://discord.com/channels/{guild}/{session.place.channel_id}/{messages[0]})"
+        label = f"[{label}]({message_link(session, messages[0])})"
     return f"{label} **{name}** {excerpt}"
 
 

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 import discord
 
-from bot.memory.memories import Content, Memory, MemoryKind
+from bot.memory.memories import Content, Memory, MemoryKind, MemoryStatus
 
 SIGNS: Final = {
     MemoryKind.EVENT: "•",
@@ -30,10 +30,20 @@ class Say(Protocol):
 
 
 def memory_line(memory: Memory, say: Say, *, reveal: bool = False) -> str:
-    """A memory as a line of Markdown that shows its text as it was written; a private one only to ``reveal`` it."""
+    """A memory as a line of Markdown that shows its text as it was written; a private one only to ``reveal`` it.
+
+    Of one that rests on a message which was changed or deleted only that is said: its words may be the deleted ones.
+    """
+    if is_withheld(memory):
+        return f"`#{memory.number}` {SIGNS[memory.kind]} *({say(f'status-{memory.status}')})*"
     corrected = " ✎" if memory.corrected else ""
     repeats = "" if memory.restates is None else " " + say("memory-restates", number=memory.restates)
     return f"`#{memory.number}` {content_line(memory.content, say, reveal=reveal)}{corrected}{repeats}"
+
+
+def is_withheld(memory: Memory) -> bool:
+    """Whether nobody may read a memory any more, because a message that it rests on was changed or deleted."""
+    return memory.status in (MemoryStatus.STALE, MemoryStatus.REPLACED)
 
 
 def content_line(content: Content, say: Say, *, reveal: bool = False) -> str:
@@ -52,7 +62,7 @@ def content_line(content: Content, say: Say, *, reveal: bool = False) -> str:
 
 def plain_line(memory: Memory, longest: int) -> str:
     """A memory where no Markdown is shown, as in a list of choices."""
-    words = "…" if memory.content.private else " ".join(memory.content.text.split())
+    words = "…" if memory.content.private or is_withheld(memory) else " ".join(memory.content.text.split())
     text = f"#{memory.number} {PRIVATE if memory.content.private else SIGNS[memory.kind]} {words}"
     return text if len(text) <= longest else text[: longest - 1] + "…"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import discord
 
-from bot.memory.story import Place, Scope
+from bot.errors import NotAllowed, NotFound
+from bot.memory.story import Place, Scope, Session
 from cogs._views import Interaction
 
 
@@ -25,9 +26,29 @@ def channel_id(interaction: Interaction) -> int:
     return interaction.channel_id or 0
 
 
-def is_moderator(interaction: Interaction) -> bool:
-    """Whether the person may manage messages here. In direct messages everybody is their own moderator."""
-    return interaction.guild_id is None or interaction.permissions.manage_messages
+async def is_moderator(interaction: Interaction) -> bool:
+    """Whether the person may manage messages here, or has the role that the guild set for it.
+
+    In direct messages everybody is their own moderator.
+    """
+    if interaction.guild_id is None or interaction.permissions.manage_messages:
+        return True
+    roles = [role.id for role in interaction.user.roles] if isinstance(interaction.user, discord.Member) else []
+    return await interaction.client.moderation.is_moderator_role(interaction.guild_id, roles)
+
+
+async def require_moderator(interaction: Interaction) -> None:
+    """Raises NotAllowed for anybody but moderators."""
+    if not await is_moderator(interaction):
+        raise NotAllowed("moderators-only")
+
+
+async def require_own_guild(interaction: Interaction, session: Session) -> None:
+    """Raises NotFound where a button is pressed outside the guild, or direct message, of its story."""
+    place = session.place
+    here = interaction.guild_id == place.guild_id
+    if not here or (place.guild_id is None and interaction.channel_id != place.channel_id):
+        raise NotFound("session-unknown")
 
 
 def missing_permissions(interaction: Interaction) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import discord
@@ -29,11 +29,36 @@ class AnsweringModal(discord.ui.Modal):
         await interaction.client.answer_error(interaction, error)
 
 
-class Pager(AnsweringView):
-    """Pages of an ephemeral answer. Its buttons go before Discord ceases to accept changes, 15 minutes after a press."""
+class Press(discord.ui.Button[Any]):
+    """A button of an :class:`AnsweringView` that does one thing."""
 
-    def __init__(self, interaction: Interaction, pages: Sequence[discord.Embed], index: int = 0) -> None:
+    def __init__(self, label: str, emoji: str, action: Callable[[Interaction], Awaitable[None]]) -> None:
+        super().__init__(label=label, emoji=emoji)
+        self._action = action
+
+    async def callback(self, interaction: Interaction, /) -> None:  # type: ignore[override]
+        """Do it."""
+        await self._action(interaction)
+
+
+class Pager(AnsweringView):
+    """Pages of an ephemeral answer, with more ``buttons`` beside those that turn them.
+
+    All of them go before Discord ceases to accept changes, 15 minutes after a press.
+    """
+
+    def __init__(
+        self,
+        interaction: Interaction,
+        pages: Sequence[discord.Embed],
+        index: int = 0,
+        buttons: Sequence[discord.ui.Button[Any]] = (),
+    ) -> None:
         super().__init__(timeout=14 * 60)
+        if len(pages) < 2:
+            self.clear_items()
+        for button in buttons:
+            self.add_item(button)
         self._last = interaction
         self._pages = pages
         self._index = index

@@ -71,7 +71,7 @@ class Characters(commands.GroupCog, name="character", description="The character
         bot, person = interaction.client, interaction.user.id
         await interaction.response.defer(ephemeral=True)
         removed = await bot.engine.remove_character(
-            scope_of(interaction), name, by=person, is_moderator=is_moderator(interaction)
+            scope_of(interaction), name, by=person, is_moderator=await is_moderator(interaction)
         )
         await remove_portrait(bot, removed.avatar_url)
         text = bot.catalogue.text("character-deleted", interaction.locale, name=removed.card.name)

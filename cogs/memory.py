@@ -3,105 +3,103 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import discord
 from discord import app_commands
 from discord.ext import commands
 
 from bot.client import KataribeBot
-from bot.errors import NotAllowed
-from bot.memory.corrections import Correction, CorrectionKind
-from cogs._corrections import CorrectionForm, carry_out
+from bot.errors import NotFound
+from bot.memory.memories import MemoryKind
+from cogs._choices import KINDS, memory_numbers
+from cogs._guild_settings import GuildSettingsCommand
 from cogs._history import history_pages
-from cogs._lines import bound, plain_line
-from cogs._pages import memory_pages
+from cogs._lines import bound
+from cogs._moderating import Moderating
+from cogs._pages import memory_pages, page_with
 from cogs._people import channel_id, is_moderator
+from cogs._revealing import history_buttons, reveal_memory
+from cogs._search import search_pages
 from cogs._views import Interaction, Pager
 
-_CORRECTIONS = [
-    app_commands.Choice(name="It was said, but it is not true", value=CorrectionKind.SAID_NOT_TRUE.value),
-    app_commands.Choice(name="Change its text", value=CorrectionKind.EDIT.value),
-    app_commands.Choice(name="Take it out", value=CorrectionKind.RETRACT.value),
-    app_commands.Choice(name="Undo the last correction", value=CorrectionKind.RESTORE.value),
-]
 
-
-async def memory_numbers(interaction: Interaction, current: str) -> list[app_commands.Choice[int]]:
-    """The memories whose number or text fits what was typed, the newest first."""
-    engine = interaction.client.engine
-    session = await engine.readable_session(channel_id(interaction))
-    known = (await engine.memory(session.id)).memories
-    wanted = current.strip().lstrip("#").casefold()
-    fitting = [
-        m for m in reversed(known) if wanted in f"{m.number} {'' if m.content.private else m.content.text}".casefold()
-    ]
-    exact = [m for m in fitting if str(m.number) == wanted]
-    chosen = [*exact, *(m for m in fitting if m not in exact and (m.is_active or m.corrected))]
-    return [app_commands.Choice(name=plain_line(m, 100), value=m.number) for m in chosen[:25]]
-
-
-class Memories(commands.GroupCog, name="memory", description="What the story of this channel remembers"):
+class Memories(
+    Moderating,
+    GuildSettingsCommand,
+    commands.GroupCog,
+    name="memory",
+    description="What the story of this channel remembers",
+):
     """Read, look behind and correct memories. Everything is shown to the person who asks, and nobody else."""
 
     @app_commands.command(description="Everything that this story remembers")
-    @app_commands.describe(page="The page to open first")
-    async def show(self, interaction: Interaction, page: app_commands.Range[int, 1, 999] = 1) -> None:
-        """All of it, page by page."""
+    @app_commands.autocomplete(number=memory_numbers)
+    @app_commands.choices(kind=KINDS)
+    @app_commands.describe(
+        page="The page to open first", number="The memory to open at", kind="Show memories of one kind only"
+    )
+    async def show(
+        self,
+        interaction: Interaction,
+        page: app_commands.Range[int, 1, 999] = 1,
+        number: int | None = None,
+        kind: app_commands.Choice[str] | None = None,
+    ) -> None:
+        """All of it, or one kind, page by page."""
         engine, say = interaction.client.engine, bound(interaction.client.catalogue.text, interaction.locale)
         session = await engine.readable_session(channel_id(interaction))
-        figures = await engine.figures(session.id)
-        pages = memory_pages(await engine.memory(session.id), figures.raw_turns, say)
+        figures, memory = await engine.figures(session.id), await engine.memory(session.id)
+        chosen = MemoryKind(kind.value) if kind else None
+        pages = memory_pages(memory, figures.raw_turns, say, chosen, folds=figures.folds)
+        index = page - 1 if number is None else page_with(pages, number)
+        if index is None:
+            raise NotFound("memory-not-shown" if memory.get(number or 0) else "memory-unknown", number=number or 0)
         title = say("memory-title", name=session.character.card.name)
-        await _leaf(interaction, title, pages, page - 1, footer=say("memory-legend"))
+        await _leaf(interaction, title, pages, index, footer=say("memory-legend"))
 
     @app_commands.command(description="Where a memory comes from, and every change to it")
     @app_commands.autocomplete(number=memory_numbers)
-    @app_commands.describe(number="The number of the memory")
-    async def history(self, interaction: Interaction, number: int) -> None:
+    @app_commands.describe(
+        number="The number of the memory", reveal="Show what is hidden from players instead (moderators)"
+    )
+    async def history(self, interaction: Interaction, number: int, reveal: bool = False) -> None:
         """Its versions and its evidence."""
         engine, say = interaction.client.engine, bound(interaction.client.catalogue.text, interaction.locale)
         session = await engine.readable_session(channel_id(interaction))
-        detail = await engine.detail(session.id, number)
-        await _leaf(interaction, say("history-title", number=number), history_pages(detail, session, say), 0)
-
-    @app_commands.command(description="Put a memory right, for good (moderators)")
-    @app_commands.autocomplete(number=memory_numbers)
-    @app_commands.choices(what=_CORRECTIONS)
-    @app_commands.describe(
-        number="The number of the memory",
-        what="What is wrong with it",
-        text="The new text, for a change",
-        reason="Why; kept in its history",
-    )
-    async def correct(
-        self,
-        interaction: Interaction,
-        number: int,
-        what: app_commands.Choice[str],
-        text: app_commands.Range[str, 1, 500] | None = None,
-        reason: app_commands.Range[str, 1, 300] | None = None,
-    ) -> None:
-        """Correct at once, or ask in a form for what is missing."""
-        bot, kind = interaction.client, CorrectionKind(what.value)
-        if not is_moderator(interaction):
-            raise NotAllowed("correction-moderators-only")
-        session = await bot.engine.readable_session(channel_id(interaction))
-        before = (await bot.engine.detail(session.id, number)).memory
-        correction = Correction(kind, interaction.user.id, reason or "", text or "")
-        if not reason or (kind is CorrectionKind.EDIT and not text):
-            form = CorrectionForm(bot, interaction.locale, session.id, before, correction)
-            await interaction.response.send_modal(form)
+        if reveal:
+            await reveal_memory(interaction, session.id, number)
             return
-        await carry_out(interaction, session.id, before, correction)
+        detail = await engine.detail(session.id, number)
+        buttons = history_buttons(session, detail, say) if await is_moderator(interaction) else ()
+        pages = history_pages(detail, session, say)
+        await _leaf(interaction, say("history-title", number=number), pages, 0, buttons=buttons)
+
+    @app_commands.command(description="Find memories and turns by their words")
+    @app_commands.describe(words="What to look for")
+    async def search(self, interaction: Interaction, words: app_commands.Range[str, 1, 100]) -> None:
+        """What every player may read of what fits, the best first."""
+        engine, say = interaction.client.engine, bound(interaction.client.catalogue.text, interaction.locale)
+        session = await engine.readable_session(channel_id(interaction))
+        pages = search_pages(words, await engine.search(session.id, words), session, say)
+        await _leaf(interaction, say("search-title"), pages, 0)
 
 
-async def _leaf(interaction: Interaction, title: str, pages: Sequence[str], index: int, *, footer: str = "") -> None:
+async def _leaf(
+    interaction: Interaction,
+    title: str,
+    pages: Sequence[str],
+    index: int,
+    *,
+    footer: str = "",
+    buttons: Sequence[discord.ui.Button[Any]] = (),
+) -> None:
     embeds = [discord.Embed(title=title, description=page) for page in pages]
     for place, embed in enumerate(embeds, start=1):
         count = f"{place}/{len(pages)}" if len(pages) > 1 else ""
         embed.set_footer(text="\n".join(part for part in (footer, count) if part) or None)
-    pager = Pager(interaction, embeds, min(index, len(embeds) - 1))
-    if len(pages) > 1:
+    pager = Pager(interaction, embeds, min(index, len(embeds) - 1), buttons)
+    if pager.children:
         await interaction.response.send_message(embed=pager.page, view=pager, ephemeral=True)
     else:
         await interaction.response.send_message(embed=pager.page, ephemeral=True)

@@ -33,13 +33,28 @@ session-permissions = I can't tell a story here yet. Please give me these permis
     { $missing }
 
 memory-unknown = This story has no memory #{ NUMBER($number, useGrouping: 0) }. `/memory show` lists them all.
-correction-moderators-only = Only moderators (with the permission Manage Messages) can correct memories. Please ask one of them.
+moderators-only = Only moderators (with the permission Manage Messages, or the role that this server chose) can do that. Please ask one of them.
 correction-changes-nothing = Memory #{ NUMBER($number, useGrouping: 0) } is like that already; there's nothing to change.
 correction-not-a-fact = Memory #{ NUMBER($number, useGrouping: 0) } isn't told as a fact, so it can't become something that was only said. You can change its text or take it out.
 correction-needs-text = Please write the new text for memory #{ NUMBER($number, useGrouping: 0) }.
 correction-quote-is-verbatim = Memory #{ NUMBER($number, useGrouping: 0) } is a quote, kept word for word. You can take it out, but not reword it.
 correction-nothing-to-restore = Memory #{ NUMBER($number, useGrouping: 0) } was never corrected, so there's nothing to undo.
 correction-conflict = Memory #{ NUMBER($number, useGrouping: 0) } has just been changed. Look at it again with `/memory history`, then decide.
+undo-too-late = Memory #{ NUMBER($number, useGrouping: 0) } was corrected again since, so this button can't undo it any more. `/memory history` shows how it stands.
+reveal-nothing = Nothing of memory #{ NUMBER($number, useGrouping: 0) } is hidden.
+memory-not-shown = Memory #{ NUMBER($number, useGrouping: 0) } isn't on these pages: it's of another kind, or not in use. `/memory history` shows what became of it.
+flag-guild-only = There are no moderators in a direct message: here you can correct it yourself, with `/memory correct`.
+flag-not-in-use = Memory #{ NUMBER($number, useGrouping: 0) } isn't in use at the moment, so there's nothing to report.
+flag-limit = { $most ->
+    [one] You've reported one memory within the last hour; more than that isn't possible. Please try again later.
+   *[other] You've reported { $most } memories within the last hour; more than that isn't possible. Please try again later.
+}
+flag-unknown = That report is no longer there.
+flag-decided = { $by } was faster: this report is settled already.
+settings-guild-only = Direct messages have no settings: here everything is yours to decide.
+settings-manage-server = Only people with the permission Manage Server can change this. Please ask one of them.
+settings-role-everyone = That role has everybody in it. Please choose one that only moderators have.
+settings-channel-closed = I can't write in { $channel }. Please let me view it, send messages and embed links there, then try again.
 
 # What the whole channel reads
 
@@ -137,8 +152,13 @@ history-condenses = It condenses { $numbers }.
 history-thought = (a thought that stays private)
 history-gone = (no longer there)
 history-turn = Turn { NUMBER($seq, useGrouping: 0) }
+search-title = Search
+search-memories = Memories
+search-turns = Turns
+search-nothing = Nothing in this story has these words.
 by-fold = noted by folding
 by-major-fold = noted by condensing older chapters
+by-audit = set right by a second look at the chapter
 by-edit = after a message was edited
 by-deletion = after a message was deleted
 status-condensed = now part of a condensed memory
@@ -151,3 +171,43 @@ form-correction-text = New text
 form-correction-reason = Reason (kept in its history)
 correction-done = Memory #{ NUMBER($number, useGrouping: 0) } is corrected
 correction-done-out = Memory #{ NUMBER($number, useGrouping: 0) } is out of the story
+correction-actual = (Its actual side was written anew too.)
+form-correction-actual = What is actually so
+form-correction-actual-hint = Players never see this. Leave it empty to keep it as it is.
+button-undo = Undo
+button-reveal = Reveal
+button-claim = It's a claim
+button-edit = Edit
+button-retract = Retract
+button-dismiss = Dismiss
+did-claim = { $by } noted that it was only said.
+did-edit = { $by } changed it.
+did-retract = { $by } took it out.
+did-restore = { $by } undid the last correction.
+did-dismiss = { $by } left it as it is.
+reveal-actual = Actually: { $text }
+report-title = Is memory #{ NUMBER($number, useGrouping: 0) } wrong?
+report-by = { $by } reports:
+report-by-audit = The second look at its chapter doubts it, but its evidence doesn't settle it.
+flag-sent = Thank you. The moderators can now see your report of memory #{ NUMBER($number, useGrouping: 0) }.
+flag-kept = Thank you. Your report of memory #{ NUMBER($number, useGrouping: 0) } is kept. The moderators haven't set a channel for reports that I can write in, so please tell one of them: `/memory flags` shows it to them.
+flags-open = { $count ->
+    [0] No report is waiting.
+    [one] One report is waiting.
+   *[other] { $count } reports are waiting; the oldest come first.
+}
+settings-role = Memories can be corrected by people with the permission Manage Messages, and by { $role }.
+settings-role-none = Memories can be corrected by people with the permission Manage Messages.
+settings-log = Corrections and reports are posted in { $channel }.
+settings-log-none = Corrections and reports aren't posted anywhere. `/memory flags` lists the reports.
+log-opened = From now on I post here what becomes of memories: corrections, reports by players, and what I couldn't fold.
+memory-none-of-kind = There's no memory of this kind.
+memory-redone = { $count ->
+    [one] One memory is out of sight until its chapter is written anew: a message that it rests on was changed.
+   *[other] { $count } memories are out of sight until their chapters are written anew: messages that they rest on were changed.
+}
+failed-title = Part of the memory couldn't be folded
+failed-fold = Older turns couldn't be folded into a chapter, even after several tries. Nothing is lost: they stay word for word, and I'll try again as the story goes on.
+failed-major = The oldest chapters couldn't be condensed, even after several tries. Nothing is lost: they stay as they are, and I'll try again after the next chapter.
+failed-refold = Chapter { NUMBER($chapter, useGrouping: 0) } couldn't be written anew after a message in it was changed, even after several tries. What rests on that message stays out of sight.
+failed-audit = I couldn't take a second look at chapter { NUMBER($chapter, useGrouping: 0) }, even after several tries. The chapter itself stays as it was written.

@@ -27,13 +27,25 @@ session-permissions = ここではまだ物語を語れません。このチャ�
     { $missing }
 
 memory-unknown = この物語に記憶 #{ NUMBER($number, useGrouping: 0) } はありません。`/memory show` で全部見られます。
-correction-moderators-only = 記憶を直せるのはモデレーター（「メッセージの管理」権限のある人）だけです。モデレーターに頼んでください。
+moderators-only = これができるのはモデレーター（「メッセージの管理」権限か、このサーバーで決めたロールのある人）だけです。モデレーターに頼んでください。
 correction-changes-nothing = 記憶 #{ NUMBER($number, useGrouping: 0) } はすでにその内容です。変えるところはありません。
 correction-not-a-fact = 記憶 #{ NUMBER($number, useGrouping: 0) } は事実として書かれていないので、「言っただけ」にはできません。文を直すか、外すことはできます。
 correction-needs-text = 記憶 #{ NUMBER($number, useGrouping: 0) } の新しい文を書いてください。
 correction-quote-is-verbatim = 記憶 #{ NUMBER($number, useGrouping: 0) } は一字一句そのままの引用です。外すことはできますが、書き換えられません。
 correction-nothing-to-restore = 記憶 #{ NUMBER($number, useGrouping: 0) } は直されたことがないので、元に戻すものがありません。
 correction-conflict = 記憶 #{ NUMBER($number, useGrouping: 0) } は、たった今ほかで変わりました。`/memory history` で見直してから決めてください。
+undo-too-late = 記憶 #{ NUMBER($number, useGrouping: 0) } はそのあとでまた直されたので、このボタンではもう元に戻せません。いまの様子は `/memory history` で見られます。
+reveal-nothing = 記憶 #{ NUMBER($number, useGrouping: 0) } に伏せてあることはありません。
+memory-not-shown = 記憶 #{ NUMBER($number, useGrouping: 0) } はこの一覧にありません。種類が違うか、いまは使っていないかです。どうなったかは `/memory history` で見られます。
+flag-guild-only = ダイレクトメッセージにモデレーターはいません。ここでは `/memory correct` で自分で直せます。
+flag-not-in-use = 記憶 #{ NUMBER($number, useGrouping: 0) } はいま使っていないので、知らせることはありません。
+flag-limit = この1時間に{ $most }件知らせてもらいました。1時間に知らせられるのはここまでです。しばらくしてから、もう一度お試しください。
+flag-unknown = その知らせはもうありません。
+flag-decided = { $by }が先に片づけました。この知らせはもう済んでいます。
+settings-guild-only = ダイレクトメッセージに設定はありません。ここではすべて自分で決められます。
+settings-manage-server = これを変えられるのは「サーバー管理」権限のある人だけです。その人に頼んでください。
+settings-role-everyone = そのロールには全員が入っています。モデレーターだけのロールを選んでください。
+settings-channel-closed = { $channel }に書き込めません。そこでわたしに「チャンネルを見る」「メッセージを送信」「埋め込みリンク」を許可して、もう一度お試しください。
 
 # チャンネルの全員が読むもの
 
@@ -108,8 +120,13 @@ history-condenses = { $numbers } をまとめたものです。
 history-thought = （口に出していない思い）
 history-gone = （もう残っていない）
 history-turn = 発言 { NUMBER($seq, useGrouping: 0) }
+search-title = 検索
+search-memories = 記憶
+search-turns = 発言
+search-nothing = この物語にその言葉は見つかりませんでした。
 by-fold = 章にまとめたとき
 by-major-fold = 古い章をまとめ直したとき
+by-audit = 章を点検したとき
 by-edit = もとのメッセージが編集されたとき
 by-deletion = もとのメッセージが消されたとき
 status-condensed = いまは、まとめ直した記憶の一部
@@ -122,3 +139,39 @@ form-correction-text = 新しい文
 form-correction-reason = 理由（履歴に残ります）
 correction-done = 記憶 #{ NUMBER($number, useGrouping: 0) } を直しました
 correction-done-out = 記憶 #{ NUMBER($number, useGrouping: 0) } を物語から外しました
+correction-actual = （本当のところも書き直しました）
+form-correction-actual = 本当のところ
+form-correction-actual-hint = プレイヤーには見えません。空のままなら変わりません。
+button-undo = 元に戻す
+button-reveal = 伏せてあることを見る
+button-claim = 言っただけ
+button-edit = 書き直す
+button-retract = 外す
+button-dismiss = このままにする
+did-claim = { $by }が「言っただけ」にしました。
+did-edit = { $by }が書き直しました。
+did-retract = { $by }が外しました。
+did-restore = { $by }が直前の訂正を元に戻しました。
+did-dismiss = { $by }がこのままにしました。
+reveal-actual = 本当は：{ $text }
+report-title = 記憶 #{ NUMBER($number, useGrouping: 0) } は間違い？
+report-by = { $by }からの知らせ：
+report-by-audit = 章の点検で疑わしいとされましたが、もとの発言だけでは決められません。
+flag-sent = ありがとうございます。記憶 #{ NUMBER($number, useGrouping: 0) } のことをモデレーターに知らせました。
+flag-kept = ありがとうございます。記憶 #{ NUMBER($number, useGrouping: 0) } についての知らせを預かりました。わたしが書き込める知らせ先のチャンネルがまだ決まっていないので、モデレーターにひとこと伝えてください。`/memory flags` で見られます。
+flags-open = { $count ->
+    [0] 待っている知らせはありません。
+   *[other] { $count }件の知らせが待っています。古いものから並べます。
+}
+settings-role = 記憶を直せるのは、「メッセージの管理」権限のある人と、{ $role }のメンバーです。
+settings-role-none = 記憶を直せるのは、「メッセージの管理」権限のある人です。
+settings-log = 訂正と知らせは{ $channel }に載せます。
+settings-log-none = 訂正と知らせはどこにも載せません。知らせは `/memory flags` で見られます。
+log-opened = これからは、記憶がどうなったかをここに載せます。訂正、プレイヤーからの知らせ、まとめられなかったものです。
+memory-none-of-kind = この種類の記憶はありません。
+memory-redone = もとの発言が変わったので、{ $count }件の記憶は章を書き直すまで伏せてあります。
+failed-title = まとめられなかった記憶があります
+failed-fold = 何度試しても、古い発言を章にまとめられませんでした。何も失われていません。発言は一字一句そのまま残り、物語が進んだらまた試します。
+failed-major = 何度試しても、いちばん古い章をまとめ直せませんでした。何も失われていません。章はそのまま残り、次の章ができたらまた試します。
+failed-refold = もとの発言が変わった第{ NUMBER($chapter, useGrouping: 0) }章を、何度試しても書き直せませんでした。その発言をもとにした記憶は伏せたままです。
+failed-audit = 何度試しても、第{ NUMBER($chapter, useGrouping: 0) }章の点検ができませんでした。章そのものは、書かれたまま残っています。

@@ -27,13 +27,25 @@ session-permissions = 我还不能在这里讲故事。请在这个频道给我�
     { $missing }
 
 memory-unknown = 这个故事里没有记忆 #{ NUMBER($number, useGrouping: 0) }。用 `/memory show` 可以看到全部。
-correction-moderators-only = 只有管理员（有“管理消息”权限的人）才能更正记忆。请找一位管理员帮忙。
+moderators-only = 只有管理员（有“管理消息”权限，或有本服务器指定的身份组）才能这样做。请找一位管理员帮忙。
 correction-changes-nothing = 记忆 #{ NUMBER($number, useGrouping: 0) } 已经是这样了，没有要改的。
 correction-not-a-fact = 记忆 #{ NUMBER($number, useGrouping: 0) } 不是作为事实记下的，所以不能改成“只是说过”。可以改写它，或者把它撤下。
 correction-needs-text = 请写下记忆 #{ NUMBER($number, useGrouping: 0) } 的新内容。
 correction-quote-is-verbatim = 记忆 #{ NUMBER($number, useGrouping: 0) } 是一字不差的引文。可以撤下，但不能改写。
 correction-nothing-to-restore = 记忆 #{ NUMBER($number, useGrouping: 0) } 从没被更正过，没有可以撤销的。
 correction-conflict = 记忆 #{ NUMBER($number, useGrouping: 0) } 刚刚被改动了。请用 `/memory history` 再看一眼，然后决定。
+undo-too-late = 记忆 #{ NUMBER($number, useGrouping: 0) } 后来又被更正过，这个按钮已经不能撤销了。现在的样子可以用 `/memory history` 查看。
+reveal-nothing = 记忆 #{ NUMBER($number, useGrouping: 0) } 没有隐藏的内容。
+memory-not-shown = 记忆 #{ NUMBER($number, useGrouping: 0) } 不在这些页里：它属于别的种类，或者没有在使用。它的去向可以用 `/memory history` 查看。
+flag-guild-only = 私信里没有管理员：在这里你可以自己用 `/memory correct` 更正。
+flag-not-in-use = 记忆 #{ NUMBER($number, useGrouping: 0) } 现在没有在使用，不需要反馈。
+flag-limit = 你在这一小时里已经反馈了 { $most } 次，不能再多了。请过一会儿再试。
+flag-unknown = 这条反馈已经不在了。
+flag-decided = { $by } 先处理了：这条反馈已经有结果。
+settings-guild-only = 私信没有设置：在这里一切由你自己决定。
+settings-manage-server = 只有有“管理服务器”权限的人才能更改。请找他们帮忙。
+settings-role-everyone = 这个身份组里是所有人。请选一个只有管理员才有的身份组。
+settings-channel-closed = 我不能在 { $channel } 里发言。请允许我在那里查看频道、发送消息和嵌入链接，然后再试一次。
 
 # 整个频道都会看到的话
 
@@ -108,8 +120,13 @@ history-condenses = 由 { $numbers } 浓缩而成。
 history-thought = （没有说出口的心思）
 history-gone = （已经不在了）
 history-turn = 发言 { NUMBER($seq, useGrouping: 0) }
+search-title = 搜索
+search-memories = 记忆
+search-turns = 消息
+search-nothing = 这个故事里没有找到这些词。
 by-fold = 整理成章节时记下
 by-major-fold = 浓缩旧章节时记下
+by-audit = 复查章节时更正
 by-edit = 消息被编辑之后
 by-deletion = 消息被删除之后
 status-condensed = 已并入浓缩的记忆
@@ -122,3 +139,39 @@ form-correction-text = 新内容
 form-correction-reason = 理由（会留在记录里）
 correction-done = 记忆 #{ NUMBER($number, useGrouping: 0) } 已更正
 correction-done-out = 记忆 #{ NUMBER($number, useGrouping: 0) } 已从故事中撤下
+correction-actual = （真实的一面也改写了。）
+form-correction-actual = 真实的情况
+form-correction-actual-hint = 玩家看不到。留空则保持不变。
+button-undo = 撤销
+button-reveal = 查看隐藏内容
+button-claim = 只是说过
+button-edit = 改写
+button-retract = 撤下
+button-dismiss = 不处理
+did-claim = { $by } 改成了“只是说过”。
+did-edit = { $by } 改写了它。
+did-retract = { $by } 把它撤下了。
+did-restore = { $by } 撤销了上一次更正。
+did-dismiss = { $by } 决定保持原样。
+reveal-actual = 其实：{ $text }
+report-title = 记忆 #{ NUMBER($number, useGrouping: 0) } 有误？
+report-by = { $by } 反馈：
+report-by-audit = 复查章节时对它有疑问，但凭依据还不能断定。
+flag-sent = 谢谢。管理员现在可以看到你对记忆 #{ NUMBER($number, useGrouping: 0) } 的反馈了。
+flag-kept = 谢谢。你对记忆 #{ NUMBER($number, useGrouping: 0) } 的反馈已经记下。管理员还没有设置我能发言的反馈频道，请告诉他们一声：用 `/memory flags` 就能看到。
+flags-open = { $count ->
+    [0] 没有待处理的反馈。
+   *[other] 有 { $count } 条反馈待处理，从最早的开始。
+}
+settings-role = 有“管理消息”权限的人和 { $role } 的成员可以更正记忆。
+settings-role-none = 有“管理消息”权限的人可以更正记忆。
+settings-log = 更正和反馈会发到 { $channel }。
+settings-log-none = 更正和反馈不会发到任何频道。反馈可以用 `/memory flags` 查看。
+log-opened = 从现在起，记忆的变动会发在这里：更正、玩家的反馈，以及没能整理好的部分。
+memory-none-of-kind = 没有这一类的记忆。
+memory-redone = 依据的消息有改动，{ $count } 条记忆在所在章节重写之前暂不显示。
+failed-title = 有一部分记忆没能整理好
+failed-fold = 试了几次，还是没能把较早的发言整理成章节。什么都没有丢：发言一字不差地留着，故事继续之后我会再试。
+failed-major = 试了几次，还是没能浓缩最早的章节。什么都没有丢：章节保持原样，下一章写好之后我会再试。
+failed-refold = 第 { NUMBER($chapter, useGrouping: 0) } 章里的消息有改动，试了几次还是没能重写。依据那条消息的记忆会继续隐藏。
+failed-audit = 试了几次，还是没能复查第 { NUMBER($chapter, useGrouping: 0) } 章。章节本身照原样保留。

@@ -28,12 +28,14 @@ from bot.memory.policy import Budgets, Stretch, budgets_for
 from bot.memory.prompt import Card
 from bot.memory.story import Place, Scope, Session
 from bot.memory.turns import Turn, TurnState
+from bot.moderation import Moderation
 from bot.rendering import Renderer
 from bot.store import Store
 from tests.support.model_server import ModelServer
 
 RIN = Card("Rin", "A ferrywoman who guards a secret.", "*Rin looks up.* “Who is there?”")
 KEEPER = 4_242
+FLAGS_PER_HOUR = 2
 
 
 @dataclass
@@ -43,6 +45,7 @@ class World:
     env: simcord.Env
     bot: KataribeBot
     engine: Engine
+    moderation: Moderation
     store: Store
     renderer: Renderer
     server: ModelServer
@@ -99,7 +102,7 @@ class World:
 
     def new_bot(self) -> KataribeBot:
         """The bot of another process, on the same database."""
-        return KataribeBot(self.engine, Catalogue())
+        return KataribeBot(self.engine, self.moderation, Catalogue())
 
     async def restart(self) -> None:
         """End the process and start another."""
@@ -136,6 +139,7 @@ class Parts:
     store: Store
     renderer: Renderer
     engine: Engine
+    moderation: Moderation
     clock: Callable[[], datetime]
 
 
@@ -159,7 +163,8 @@ async def parts(tmp_path: Path, migrated: Path) -> AsyncIterator[Parts]:
 
         delay = timedelta(seconds=30)
         engine = Engine(store, model, counter, renderer, budgets=budgets, fold_delay=delay, clock=clock)
-        made = Parts(server, store, renderer, engine, clock=lambda: datetime.now(UTC))
+        moderation = Moderation(store, engine, flags_per_hour=FLAGS_PER_HOUR, clock=clock)
+        made = Parts(server, store, renderer, engine, moderation, clock=lambda: datetime.now(UTC))
         yield made
 
 
@@ -167,7 +172,7 @@ async def parts(tmp_path: Path, migrated: Path) -> AsyncIterator[Parts]:
 def simcord_bot(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> KataribeBot:
     """What simcord's own fixture runs; an error in the bot that no test looks at fails the test."""
     _let_webhooks_speak_in_threads(monkeypatch)
-    return KataribeBot(parts.engine, Catalogue())
+    return KataribeBot(parts.engine, parts.moderation, Catalogue())
 
 
 @pytest.fixture
@@ -179,7 +184,10 @@ def world(parts: Parts, simcord_env: simcord.Env, simcord_bot: KataribeBot) -> W
     moderators = guild.create_role("Moderators", permissions=discord.Permissions(manage_messages=True))
     mio = guild.add_member(env.create_user("mio", global_name="Mio"))
     sora = guild.add_member(env.create_user("sora", global_name="Sora"), roles=[moderators])
-    return World(env, simcord_bot, parts.engine, parts.store, parts.renderer, parts.server, guild, channel, mio, sora)
+    return World(
+        env, simcord_bot, parts.engine, parts.moderation, parts.store, parts.renderer, parts.server,
+        guild, channel, mio, sora,
+    )  # fmt: skip
 
 
 def _let_webhooks_speak_in_threads(monkeypatch: pytest.MonkeyPatch) -> None:

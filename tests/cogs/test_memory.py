@@ -7,7 +7,7 @@ import simcord
 from simcord.results import InteractionResult
 
 from bot.errors import NotAllowed, NotFound, Refused
-from bot.memory.memories import Content, MemoryKind, NewMemory
+from bot.memory.memories import Content, MemoryKind, MemoryStatus, NewMemory
 from bot.memory.prompt import Card
 from bot.memory.story import Place, Scope, Session
 from bot.memory.turns import Citation
@@ -109,9 +109,13 @@ async def test_a_moderator_corrects_a_lie_and_the_next_prompt_has_it(world: Worl
 async def test_what_the_command_leaves_open_is_asked_in_a_form(world: World, session: Session) -> None:
     form = await world.sora.slash(world.channel, "memory correct", number=1, what="edit")
     assert form.modal is not None
-    fields = [item["component"] for item in form.modal["components"]]
+    evidence, *labels = form.modal["components"]
+    fields = [label["component"] for label in labels]
     result = await world.sora.submit_modal(form, {"text": "The bridge stands.", "reason": "Mio saw it."})
 
+    messages = [m.id for m in world.channel.history()]
+    link = f"https://discord.com/channels/{world.guild.id}/{world.channel.id}/{messages[1]}"
+    assert evidence["content"] == f"**What it rests on**\n[Turn 2]({link}) **Rin** The bridge burnt down."
     assert [field["custom_id"] for field in fields] == ["text", "reason"]
     assert fields[0]["value"] == LIE
     memory = (await world.engine.memory(session.id)).get(1)
@@ -124,7 +128,7 @@ async def test_what_the_command_leaves_open_is_asked_in_a_form(world: World, ses
 async def test_only_the_reason_is_asked_when_only_it_is_missing(world: World, session: Session) -> None:
     form = await world.sora.slash(world.channel, "memory correct", number=1, what="retract")
     assert form.modal is not None
-    assert [item["component"]["custom_id"] for item in form.modal["components"]] == ["reason"]
+    assert [item["component"]["custom_id"] for item in form.modal["components"][1:]] == ["reason"]
 
     await world.sora.submit_modal(form, {"reason": "Never happened."})
     listed = await world.sora.slash(world.channel, "memory show")
@@ -142,7 +146,7 @@ async def test_a_player_is_kindly_refused(world: World, session: Session) -> Non
 
     simcord.assert_error(world.env, NotAllowed)
     assert result.ephemeral
-    assert told(result) == world.bot.catalogue.text("correction-moderators-only")
+    assert told(result) == world.bot.catalogue.text("moderators-only")
     assert await world.engine.memory(session.id) == before
 
 
@@ -216,3 +220,52 @@ async def test_in_a_direct_message_the_person_corrects_their_own_story(world: Wo
     assert not memory.is_active
     assert "~~`#1` ✔ It rained.~~" in shown(result)
     assert f"https://discord.com/channels/@me/{home.id}/" in page(history)
+
+    assert history.response is not None
+    await world.mio.user.click(history.response, label="Undo")
+    memory = (await world.engine.memory(started.session.id)).get(1)
+    assert memory is not None
+    assert memory.is_active
+
+
+async def test_a_number_opens_its_page_and_a_kind_filters(world: World, session: Session) -> None:
+    await world.mio.send(world.channel, "And then?")
+    many = [NewMemory(Content(MemoryKind.EVENT, f"Event {n}. " + "word " * 60), (Citation(3, 1),)) for n in range(40)]
+    await world.fold(session, many)
+    await world.sora.slash(world.channel, "memory correct", number=1, what="retract", reason="No.")
+
+    jumped = await world.mio.slash(world.channel, "memory show", number=40)
+    facts = await world.mio.slash(world.channel, "memory show", kind="fact")
+    quotes = await world.mio.slash(world.channel, "memory show", kind="quote", number=3)
+    retracted = await world.mio.slash(world.channel, "memory show", number=1)
+    unknown = await world.mio.slash(world.channel, "memory show", number=99)
+
+    simcord.assert_error(world.env, NotFound)
+    assert "`#40` " in page(jumped)
+    assert "`#2` " not in page(jumped)
+    assert page(facts) == "There's no memory of this kind."
+    assert page(quotes).splitlines()[:2] == ["**Quotes**", "`#3` ❝ Rin: The bridge burnt down."]
+    assert told(retracted) == world.bot.catalogue.text("memory-not-shown", number=1)
+    assert told(unknown) == world.bot.catalogue.text("memory-unknown", number=99)
+
+
+async def test_what_rests_on_a_deleted_message_is_shown_nowhere(world: World, session: Session) -> None:
+    form = await world.sora.slash(world.channel, "memory correct", number=1, what="edit", text="Not so.", reason="No.")
+    assert form.modal is None
+    await world.env.settle()
+    await world.sora.delete(world.channel.history()[1])
+
+    history = await world.sora.slash(world.channel, "memory history", number=2)
+    edit = await world.sora.slash(world.channel, "memory correct", number=2, what="edit")
+    listed = await world.mio.slash(world.channel, "memory show")
+    offered = await world.mio.autocomplete(world.channel, "memory history", "number", "smiles")
+    exact = await world.mio.autocomplete(world.channel, "memory history", "number", "2")
+
+    memory = (await world.engine.memory(session.id)).get(2)
+    assert memory is not None
+    assert memory.status is MemoryStatus.STALE
+    assert page(history).startswith("`#2` 🎭 *(out of sight: a message it rests on was changed)*")
+    assert "smiles" not in page(history) + str(edit.modal) + page(listed)
+    assert offered == []
+    assert exact == [{"name": "#2 🎭 …", "value": 2}]
+    assert "3 memories are out of sight" in page(listed)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from bot.catalogue import Catalogue
 from bot.memory.memories import Chapter, Content, Memory, MemoryKind, MemoryStatus, SessionMemory
+from bot.memory.story import Fold, FoldKind, FoldState
 from cogs._lines import Say, bound, plain_line
-from cogs._pages import LONGEST, memory_pages
+from cogs._pages import LONGEST, memory_pages, page_with
 
 
 @pytest.fixture
@@ -73,7 +76,7 @@ def test_what_only_a_thought_shows_is_not_shown(say: Say) -> None:
 
 
 def test_what_is_not_in_use_is_left_out(say: Say) -> None:
-    unused = [s for s in MemoryStatus if s is not MemoryStatus.ACTIVE]
+    unused = [s for s in MemoryStatus if s not in (MemoryStatus.ACTIVE, MemoryStatus.STALE)]
     memory = story(*(remembered(n, MemoryKind.EVENT, "Gone.", status=s) for n, s in enumerate(unused, 1)))
 
     assert memory_pages(memory, 3, say) == ["No memories yet: all 3 turns so far are remembered word for word."]
@@ -115,3 +118,49 @@ def test_every_kind_has_a_line_in_every_language(language: str) -> None:
     page = memory_pages(memory, 1, bound(Catalogue().text, language))[0]
 
     assert [sign for sign in "•✔💬🎭❓❝" if sign not in page] == []
+
+
+def test_one_kind_can_be_shown_alone(say: Say) -> None:
+    memory = story(
+        remembered(1, MemoryKind.EVENT, "They met."), remembered(2, MemoryKind.QUOTE, "The river keeps nothing.")
+    )
+
+    (quotes,) = memory_pages(memory, 3, say, MemoryKind.QUOTE)
+
+    assert "They met." not in quotes
+    assert "`#2` ❝" in quotes
+    assert memory_pages(memory, 3, say, MemoryKind.CLAIM) == ["There's no memory of this kind."]
+
+
+def test_the_page_of_a_number_is_found(say: Say) -> None:
+    memory = story(*(remembered(n, MemoryKind.EVENT, f"Like `#3` {n}. " + "word " * 60) for n in range(1, 61)))
+    pages = memory_pages(memory, 5, say)
+
+    found = [page_with(pages, n) for n in (1, 3, 60, 61)]
+
+    assert found == [0, 0, len(pages) - 1, None]
+
+
+def test_what_is_redone_and_what_could_not_be_folded_is_said_in_plain_words(say: Say) -> None:
+    memory = story(
+        remembered(1, MemoryKind.EVENT, "They met."),
+        remembered(2, MemoryKind.EVENT, "Hidden words.", status=MemoryStatus.STALE),
+    )
+    at = datetime(2026, 4, 1, tzinfo=UTC)
+    failed = [
+        Fold(1, 1, FoldKind.FOLD, FoldState.FAILED, at, 3, "refused"),
+        Fold(2, 1, FoldKind.FOLD, FoldState.FAILED, at, 3, "length"),
+        Fold(3, 1, FoldKind.REFOLD, FoldState.FAILED, at, 3, "refused", 2),
+        Fold(4, 1, FoldKind.MAJOR, FoldState.DUE, at, 1, "no-shrink"),
+    ]
+
+    (page,) = memory_pages(memory, 5, say, folds=failed)
+
+    text = Catalogue().text
+    assert page.splitlines()[3::2] == [
+        "The newest 5 turns aren't folded yet; they are remembered word for word.",
+        "One memory is out of sight until its chapter is written anew: a message that it rests on was changed.",
+        "⚠ " + text("failed-fold", chapter=0),
+        "⚠ " + text("failed-refold", chapter=2),
+    ]
+    assert "Hidden words" not in page

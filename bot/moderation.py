@@ -1,0 +1,190 @@
+"""The use cases of those who watch over the memories: guild settings, corrections and their undoing, players' reports.
+
+Built on the engine, which carries out a correction; knows neither Discord nor SQL.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.engine import Engine
+from bot.errors import NotFound, Refused
+from bot.memory.corrections import Correction, CorrectionKind
+from bot.memory.memories import Memory, MemoryKind, MemoryStatus
+from bot.memory.moderation import Flag, GuildSettings
+from bot.memory.story import MemoryDetail, Session
+from bot.store import Store
+
+log = logging.getLogger(__name__)
+
+_HOUR: Final = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """A correction that was carried out: the memory as it was, and with all that is on record about it now."""
+
+    session: Session
+    correction: Correction
+    before: Memory
+    detail: MemoryDetail
+
+    @property
+    def after(self) -> Memory:
+        """The memory as it is now."""
+        return self.detail.memory
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A player's report with the memory that it is about."""
+
+    flag: Flag
+    session: Session
+    detail: MemoryDetail
+
+
+class Moderation:
+    """Every use case, one method each. ``flags_per_hour`` is how often one player may report within an hour."""
+
+    def __init__(self, store: Store, engine: Engine, *, flags_per_hour: int, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._engine = engine
+        self._flags_per_hour = flags_per_hour
+        self._clock = clock
+
+    # Settings
+
+    async def settings(self, guild_id: int) -> GuildSettings:
+        """What a guild set."""
+        return await self._store.guild_settings(guild_id)
+
+    async def set_moderator_role(self, guild_id: int, role_id: int | None) -> GuildSettings:
+        """Make the members of a role moderators, or with None nobody beside those who have the permission."""
+        return await self._save(replace(await self.settings(guild_id), moderator_role_id=role_id))
+
+    async def set_log_channel(self, guild_id: int, channel_id: int | None) -> GuildSettings:
+        """Post corrections and reports into a channel, or with None nowhere."""
+        return await self._save(replace(await self.settings(guild_id), log_channel_id=channel_id))
+
+    async def is_moderator_role(self, guild_id: int, role_ids: Collection[int]) -> bool:
+        """Whether one of the roles is the guild's moderator role."""
+        return (await self.settings(guild_id)).moderator_role_id in role_ids
+
+    async def log_channel(self, session_id: int) -> int | None:
+        """Where corrections of a story are posted; None where no channel was set, and for direct messages."""
+        guild_id = (await self._engine.session(session_id)).place.guild_id
+        return None if guild_id is None else (await self.settings(guild_id)).log_channel_id
+
+    # Corrections
+
+    async def correct(
+        self, session_id: int, correction: Correction, number: int, *, flag_id: int | None = None
+    ) -> Corrected:
+        """Carry out a correction, and settle the report ``flag_id`` with it. Raises NotFound and Refused as the engine does.
+
+        Raises Refused also when somebody settled the report before.
+        """
+        if flag_id is not None:
+            await self._open_flag(flag_id)
+        before = (await self._engine.detail(session_id, number)).memory
+        try:
+            return await self._correct(session_id, correction, before, flag_id)
+        except Refused:
+            if flag_id is not None:
+                await self._open_flag(flag_id)
+            raise
+
+    async def undo(self, session_id: int, number: int, version: int, *, by: int) -> Corrected:
+        """Take back the correction that made ``version`` of a memory.
+
+        Raises NotFound, and Refused when a moderator changed the memory since: that would undo another correction.
+        """
+        detail = await self._engine.detail(session_id, number)
+        if newest_correction(detail) != version:
+            raise Refused("undo-too-late", number=number)
+        return await self._correct(session_id, Correction(CorrectionKind.RESTORE, by, reason=""), detail.memory, None)
+
+    async def reveal(self, session_id: int, number: int, *, by: int) -> Memory:
+        """A memory whose hidden side a moderator may now read; that they did is logged.
+
+        Raises NotFound, and Refused when nothing of it is hidden.
+        """
+        memory = (await self._engine.detail(session_id, number)).memory
+        if not has_hidden_side(memory):
+            raise Refused("reveal-nothing", number=number)
+        log.info("session %d memory %d: what is hidden was revealed to %d", session_id, number, by)
+        return memory
+
+    # Reports
+
+    async def flag(self, session_id: int, number: int, *, by: int, why: str) -> Report:
+        """Write down that a player holds a memory to be wrong.
+
+        Raises NotFound, and Refused when the memory is not in use or the player reported too often within the hour.
+        """
+        detail = await self._engine.detail(session_id, number)
+        if not detail.memory.is_active:
+            raise Refused("flag-not-in-use", number=number)
+        now = self._clock()
+        flag = await self._store.add_flag(
+            session_id, number, by=by, why=" ".join(why.split()), at=now, since=now - _HOUR, most=self._flags_per_hour
+        )
+        if flag is None:
+            raise Refused("flag-limit", most=self._flags_per_hour)
+        log.info("session %d memory %d: flagged by %d as %d", session_id, number, by, flag.id)
+        return Report(flag, await self._engine.session(session_id), detail)
+
+    async def report(self, flag_id: int) -> Report:
+        """A report as it stands now. Raises NotFound."""
+        flag = await self._store.flag(flag_id)
+        if flag is None:
+            raise NotFound("flag-unknown")
+        detail = await self._engine.detail(flag.session_id, flag.number)
+        return Report(flag, await self._engine.session(flag.session_id), detail)
+
+    async def open_reports(self, guild_id: int) -> tuple[Report, ...]:
+        """The reports of a guild that wait for a moderator, oldest first."""
+        return tuple([await self.report(flag.id) for flag in await self._store.open_flags(guild_id=guild_id)])
+
+    async def dismiss(self, flag_id: int, *, by: int) -> None:
+        """Decide that a reported memory stays as it is. Raises NotFound, and Refused when somebody decided before."""
+        if not await self._store.dismiss_flag(flag_id, by=by, at=self._clock()):
+            await self._open_flag(flag_id)
+        log.info("flag %d dismissed by %d", flag_id, by)
+
+    async def _correct(self, session_id: int, correction: Correction, before: Memory, flag_id: int | None) -> Corrected:
+        await self._engine.correct(session_id, correction, before.number, version=before.version, flag_id=flag_id)
+        detail = await self._engine.detail(session_id, before.number)
+        return Corrected(await self._engine.session(session_id), correction, before, detail)
+
+    async def _open_flag(self, flag_id: int) -> Flag:
+        flag = await self._store.flag(flag_id)
+        if flag is None:
+            raise NotFound("flag-unknown")
+        if not flag.is_open:
+            raise Refused("flag-decided", by=f"<@{flag.decided_by}>")
+        return flag
+
+    async def _save(self, settings: GuildSettings) -> GuildSettings:
+        await self._store.save_guild_settings(settings)
+        log.info(
+            "guild %d: moderator role %s, log channel %s",
+            settings.guild_id, settings.moderator_role_id, settings.log_channel_id,
+        )  # fmt: skip
+        return settings
+
+
+def newest_correction(detail: MemoryDetail) -> int | None:
+    """The version that a moderator made last; None when none ever did."""
+    return max((version.version for version in detail.history if version.by.isdigit()), default=None)
+
+
+def has_hidden_side(memory: Memory) -> bool:
+    """Whether there is more to a memory than players see: a secret's actual side, or a thought."""
+    is_hidden = memory.content.private or (memory.kind is MemoryKind.SECRET and bool(memory.content.actual))
+    return is_hidden and memory.status is not MemoryStatus.STALE

@@ -1,0 +1,71 @@
+"""``/memory settings``: who may correct memories in a guild, and where that is posted."""
+
+from __future__ import annotations
+
+import discord
+from discord import app_commands
+from discord.ext import commands
+
+from bot.errors import NotAllowed, Refused
+from cogs._delivery import REFUSALS
+from cogs._lines import bound
+from cogs._views import Interaction
+
+_CLEARED = [
+    app_commands.Choice(name="The moderator role", value="role"),
+    app_commands.Choice(name="The log channel", value="log"),
+]
+
+
+class GuildSettingsCommand(commands.Cog):
+    """One command of the ``/memory`` group."""
+
+    @app_commands.command(description="Who may correct memories here, and where that is posted (Manage Server)")
+    @app_commands.choices(clear=_CLEARED)
+    @app_commands.describe(
+        moderator_role="Its members may correct memories, beside those who may manage messages",
+        log_channel="Where corrections and reports are posted",
+        clear="What to unset",
+    )
+    async def settings(
+        self,
+        interaction: Interaction,
+        moderator_role: discord.Role | None = None,
+        log_channel: discord.TextChannel | None = None,
+        clear: app_commands.Choice[str] | None = None,
+    ) -> None:
+        """Set or unset what is named, then show how things stand."""
+        bot, say = interaction.client, bound(interaction.client.catalogue.text, interaction.locale)
+        guild_id, unset = interaction.guild_id, clear.value if clear else ""
+        if guild_id is None:
+            raise Refused("settings-guild-only")
+        if not interaction.permissions.manage_guild:
+            raise NotAllowed("settings-manage-server")
+        if moderator_role is not None and moderator_role.is_default():
+            raise Refused("settings-role-everyone")
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        if log_channel is not None:
+            await _greet(interaction, log_channel)
+            await bot.moderation.set_log_channel(guild_id, log_channel.id)
+        if moderator_role is not None:
+            await bot.moderation.set_moderator_role(guild_id, moderator_role.id)
+        if unset == "role":
+            await bot.moderation.set_moderator_role(guild_id, None)
+        if unset == "log":
+            await bot.moderation.set_log_channel(guild_id, None)
+        chosen = await bot.moderation.settings(guild_id)
+        role, channel = chosen.moderator_role_id, chosen.log_channel_id
+        lines = [
+            say("settings-role", role=f"<@&{role}>") if role else say("settings-role-none"),
+            say("settings-log", channel=f"<#{channel}>") if channel else say("settings-log-none"),
+        ]
+        await interaction.followup.send("\n".join(lines), ephemeral=True)
+
+
+async def _greet(interaction: Interaction, channel: discord.TextChannel) -> None:
+    """Say in a new log channel what it is for. Raises Refused when we cannot write there."""
+    bot = interaction.client
+    try:
+        await channel.send(embed=discord.Embed(description=bot.catalogue.text("log-opened", bot.locale_of(channel))))
+    except REFUSALS as error:
+        raise Refused("settings-channel-closed", channel=channel.mention) from error
