@@ -23,8 +23,9 @@ class Renderer:
         """The memory as the prompt shows it; ``language`` decides while there is nothing to read it from."""
         texts = [m.content.text for m in memory.memories if m.is_active]
         talk = detect_language("\n".join(texts)) if texts else language
-        fitting = prompt.fitting(memory, talk, budgets.memory_cap, self._counter.guess)
-        text = prompt.memory_text(fitting, talk, open_ends=budgets.open_ends)
+        ends = budgets.open_ends
+        fitting = prompt.fitting(memory, talk, budgets.memory_cap, self._counter.guess, open_ends=ends)
+        text = prompt.memory_text(fitting, talk, open_ends=ends)
         return Head(text, self._counter.guess(text))
 
     def size(self, text: str) -> int:

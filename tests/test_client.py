@@ -15,11 +15,13 @@ from bot.catalogue import Catalogue
 from bot.client import KataribeBot
 from bot.engine import Engine
 from bot.errors import ModelBusy, ModelUnavailable, Refused
+from bot.moderation import Moderation
 
 
 @pytest.fixture
 def bot() -> KataribeBot:
-    return KataribeBot(create_autospec(Engine, instance=True), Catalogue("ja"))
+    engine, moderation = create_autospec(Engine, instance=True), create_autospec(Moderation, instance=True)
+    return KataribeBot(engine, moderation, Catalogue("ja"))
 
 
 def test_it_asks_for_no_more_than_it_needs(bot: KataribeBot) -> None:
