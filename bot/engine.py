@@ -19,7 +19,7 @@ from bot.counting import TokenCounter
 from bot.errors import ModelUnavailable, NotAllowed, NotFound, Refused, WindowExceeded
 from bot.llm.client import ModelClient
 from bot.llm.requests import Completion, ModelRequest, Purpose
-from bot.memory import corrections, markup, policy, prompt, recall
+from bot.memory import corrections, markup, policy, recall
 from bot.memory.corrections import Correction, CorrectionError
 from bot.memory.folding import reply_schema
 from bot.memory.language import detect_language
@@ -39,8 +39,8 @@ from bot.memory.story import (
     SessionFigures,
     Snapshot,
 )
-from bot.memory.turns import BeatKind, PlayerMessage, Turn, unanswered
-from bot.memory.wording import Language
+from bot.memory.turns import BeatKind, PlayerMessage, Turn
+from bot.prompting import Prompter
 from bot.rendering import Renderer
 from bot.store import Due, Store
 
@@ -50,10 +50,6 @@ log = logging.getLogger(__name__)
 _WINDOW_TRIES: Final = 3
 # A small model may only think, and a hosted one may answer nothing: drawn again once, as a refusal is.
 _DRAWS: Final = 2
-# The newest turn is looked up, and with it what else waits for the same reply.
-_LOOKED_UP: Final = 3
-# What is recalled takes at most half of the fiftieth of the window that the budgets keep free for the tail.
-_RECALL_SHARE: Final = 100
 _VISIBLE: Final = (BeatKind.NARRATION, BeatKind.SPEECH)
 
 
@@ -124,7 +120,9 @@ class Engine:
         self._fold_delay = fold_delay
         self._clock = clock
         self._temperature = temperature
-        self._recall_limits = recall_limits or Limits()
+        self._prompter = Prompter(
+            store, model, counter, renderer, budgets=lambda: self.budgets, limits=recall_limits or Limits()
+        )
         self._reply_locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
     @property
@@ -376,7 +374,7 @@ class Engine:
     # Inside
 
     async def _write(self, session_id: int, place: Turn) -> Reply:
-        snapshot = await self._counted(await self._fitting(await self._store.snapshot(session_id)))
+        snapshot = await self._prompter.snapshot(session_id)
         for _ in range(_DRAWS):
             messages, completion = await self._complete(session_id, snapshot)
             if completion.finish_reason == "content_filter":
@@ -405,7 +403,7 @@ class Engine:
     async def _complete(self, session_id: int, snapshot: Snapshot) -> tuple[tuple[Message, ...], Completion]:
         """A completion and the prompt it answers, cut further while the server says that it does not fit its window."""
         for attempt in range(_WINDOW_TRIES):
-            messages = await self._messages(snapshot, halvings=attempt)
+            messages = await self._prompter.messages(snapshot, halvings=attempt)
             try:
                 return messages, await self._ask(session_id, messages)
             except WindowExceeded:
@@ -425,68 +423,6 @@ class Engine:
                 session_id=session_id,
             )
         )
-
-    async def _messages(self, snapshot: Snapshot, *, halvings: int = 0) -> tuple[Message, ...]:
-        """The prompt of a reply, cut in one piece when raw turns and memory no longer fit."""
-        session, budgets = snapshot.session, self.budgets
-        system = prompt.system_text(
-            session.character.card, session.language, json_reply=self._model.profile.json_schema
-        )
-        limit = budgets.prompt_limit(await self._counter.count_fixed(system)) >> halvings
-        turns = [t for t in snapshot.turns if t.seq >= session.raw_from and not t.is_out_of_character]
-        start = policy.cut_from(turns, budgets, session.memory_tokens, limit)
-        if start is not None:
-            await self._store.note_forced_cut(session.id, start)
-            log.warning("session %d: raw turns before %d cut from the prompt by force", session.id, start)
-            turns = [t for t in turns if t.seq >= start]
-        gap = turns[-1].at - turns[-2].at if len(turns) > 1 else None
-        tail = ""
-        if turns:
-            language = detect_language(turns[-1].raw)
-            tail = prompt.tail_text(gap, language, await self._recalled(snapshot, turns, language))
-        return prompt.build(system, snapshot.memory_text, turns, tail, session.language)
-
-    async def _recalled(self, snapshot: Snapshot, turns: Sequence[Turn], language: Language) -> tuple[str, ...]:
-        """What the unanswered turns bring to mind that stands neither in the memory nor among the raw turns shown."""
-        room = min(self._recall_limits.tokens, self.budgets.window // _RECALL_SHARE)
-        limits = replace(self._recall_limits, tokens=room)
-        asked = recall.asked_of_turns(unanswered(turns)[-_LOOKED_UP:])
-        if not asked or limits.lines <= 0 or room <= 0:
-            return ()
-        found = await self._store.find(snapshot.session.id, recall.features_of(asked), before=turns[0].seq)
-        return recall.recalled(
-            asked,
-            found,
-            in_prompt=snapshot.memory_text,
-            character=snapshot.session.character.card.name,
-            language=language,
-            limits=limits,
-            size=self._counter.guess,
-        )
-
-    async def _fitting(self, snapshot: Snapshot) -> Snapshot:
-        """The same, rendered again when the memory was rendered for a window so wide that no raw turns fit beside it."""
-        session, budgets = snapshot.session, self.budgets
-        if session.memory_tokens <= budgets.trigger - budgets.floor:
-            return snapshot
-        log.warning("session %d: the memory was rendered again for a smaller window", session.id)
-        await self._store.render_again(session.id, self._render(session))
-        return await self._store.snapshot(session.id)
-
-    async def _counted(self, snapshot: Snapshot) -> Snapshot:
-        """The same with the newest players' turns counted by the server: until now they were guessed."""
-        turns = list(snapshot.turns)
-        for index in range(len(turns) - 1, -1, -1):
-            turn = turns[index]
-            if not turn.author.is_player:
-                break
-            if turn.is_out_of_character:
-                continue
-            tokens = await self._counter.count(prompt.turn_text(turn))
-            if tokens != turn.tokens:
-                await self._store.set_tokens(turn.id, tokens)
-                turns[index] = replace(turn, tokens=tokens)
-        return replace(snapshot, turns=tuple(turns))
 
     def _due(self) -> Due:
         budgets = self.budgets

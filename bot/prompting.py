@@ -1,0 +1,120 @@
+"""Laying out the prompt of a reply from the rows: what is loaded, counted, cut by force, and recalled.
+
+What the prompt looks like is decided by ``bot.memory.prompt``; this brings it what it needs.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from bot.counting import TokenCounter
+from bot.llm.client import ModelClient
+from bot.memory import policy, prompt, recall
+from bot.memory.language import detect_language
+from bot.memory.messages import Message
+from bot.memory.recall import Limits
+from bot.memory.story import Snapshot
+from bot.memory.turns import Turn, unanswered
+from bot.memory.wording import Language
+from bot.rendering import Renderer
+from bot.store import Store
+
+log = logging.getLogger(__name__)
+
+# The newest turn is looked up, and with it what else waits for the same reply.
+_LOOKED_UP: Final = 3
+# What is recalled takes at most half of the fiftieth of the window that the budgets keep free for the tail.
+_RECALL_SHARE: Final = 100
+
+
+class Prompter:
+    """Makes the prompts of replies. ``budgets`` gives the budgets of the moment; ``limits`` bound what is recalled."""
+
+    def __init__(
+        self,
+        store: Store,
+        model: ModelClient,
+        counter: TokenCounter,
+        renderer: Renderer,
+        *,
+        budgets: Callable[[], policy.Budgets],
+        limits: Limits,
+    ) -> None:
+        self._store = store
+        self._model = model
+        self._counter = counter
+        self._renderer = renderer
+        self._now = budgets
+        self._limits = limits
+
+    async def snapshot(self, session_id: int) -> Snapshot:
+        """What a prompt is made of, with the newest turns counted. Raises LookupError."""
+        return await self._counted(await self._fitting(await self._store.snapshot(session_id)))
+
+    async def messages(self, snapshot: Snapshot, *, halvings: int = 0) -> tuple[Message, ...]:
+        """The prompt of a reply, cut in one piece when raw turns and memory no longer fit.
+
+        Each of ``halvings`` halves what may be shown: for a server whose window is smaller than it said.
+        """
+        session, budgets = snapshot.session, self._now()
+        system = prompt.system_text(
+            session.character.card, session.language, json_reply=self._model.profile.json_schema
+        )
+        limit = budgets.prompt_limit(await self._counter.count_fixed(system)) >> halvings
+        turns = [t for t in snapshot.turns if t.seq >= session.raw_from and not t.is_out_of_character]
+        start = policy.cut_from(turns, budgets, session.memory_tokens, limit)
+        if start is not None:
+            await self._store.note_forced_cut(session.id, start)
+            log.warning("session %d: raw turns before %d cut from the prompt by force", session.id, start)
+            turns = [t for t in turns if t.seq >= start]
+        gap = turns[-1].at - turns[-2].at if len(turns) > 1 else None
+        tail = ""
+        if turns:
+            language = detect_language(turns[-1].raw)
+            tail = prompt.tail_text(gap, language, await self._recalled(snapshot, turns, language))
+        return prompt.build(system, snapshot.memory_text, turns, tail, session.language)
+
+    async def _recalled(self, snapshot: Snapshot, turns: Sequence[Turn], language: Language) -> tuple[str, ...]:
+        """What the unanswered turns bring to mind that stands neither in the memory nor among the raw turns shown."""
+        room = min(self._limits.tokens, self._now().window // _RECALL_SHARE)
+        limits = replace(self._limits, tokens=room)
+        asked = recall.asked_of_turns(unanswered(turns)[-_LOOKED_UP:])
+        if not asked or limits.lines <= 0 or room <= 0:
+            return ()
+        found = await self._store.find(snapshot.session.id, recall.features_of(asked), before=turns[0].seq)
+        return recall.recalled(
+            asked,
+            found,
+            in_prompt=snapshot.memory_text,
+            character=snapshot.session.character.card.name,
+            language=language,
+            limits=limits,
+            size=self._counter.guess,
+        )
+
+    async def _fitting(self, snapshot: Snapshot) -> Snapshot:
+        """The same, rendered again when the memory was rendered for a window so wide that no raw turns fit beside it."""
+        session, budgets = snapshot.session, self._now()
+        if session.memory_tokens <= budgets.trigger - budgets.floor:
+            return snapshot
+        log.warning("session %d: the memory was rendered again for a smaller window", session.id)
+        await self._store.render_again(session.id, self._renderer.for_session(session, budgets))
+        return await self._store.snapshot(session.id)
+
+    async def _counted(self, snapshot: Snapshot) -> Snapshot:
+        """The same with the newest players' turns counted by the server: until now they were guessed."""
+        turns = list(snapshot.turns)
+        for index in range(len(turns) - 1, -1, -1):
+            turn = turns[index]
+            if not turn.author.is_player:
+                break
+            if turn.is_out_of_character:
+                continue
+            tokens = await self._counter.count(prompt.turn_text(turn))
+            if tokens != turn.tokens:
+                await self._store.set_tokens(turn.id, tokens)
+                turns[index] = replace(turn, tokens=tokens)
+        return replace(snapshot, turns=tuple(turns))
