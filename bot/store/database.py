@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Any, Final, Self
@@ -15,7 +17,6 @@ _BUSY_TIMEOUT: Final = 10_000
 _PRAGMAS: Final = (
     f"PRAGMA busy_timeout = {_BUSY_TIMEOUT}",
     "PRAGMA foreign_keys = ON",
-    "PRAGMA journal_mode = WAL",
     # With WAL a crash of the process loses nothing; only a power cut may take the last transactions.
     "PRAGMA synchronous = NORMAL",
     # What people take back is overwritten, not only released.
@@ -81,8 +82,16 @@ def _prepare_sqlite(engine: AsyncEngine) -> None:
         # https://docs.sqlalchemy.org/en/20/dialects/sqlite.html#enabling-non-legacy-sqlite-transactional-modes
         connection.isolation_level = None
         cursor = connection.cursor()
-        for pragma in _PRAGMAS:
-            cursor.execute(pragma)
+        try:
+            for pragma in _PRAGMAS:
+                cursor.execute(pragma)
+            # The mode stays with the file. Whoever changes it needs the file alone, and SQLite does not wait for that: if
+            # another process is at it, it will be done.
+            with contextlib.suppress(sqlite3.OperationalError):
+                cursor.execute("PRAGMA journal_mode = WAL")
+        except Exception:
+            connection.close()
+            raise
         cursor.close()
 
     @event.listens_for(engine.sync_engine, "begin")
