@@ -237,8 +237,12 @@ def recalled(
 ) -> tuple[str, ...]:
     """The lines for the tail, oldest first, each with its date; ``size`` counts tokens.
 
-    What stands ``in_prompt`` already is left out, and so is what says the same as a better line.
+    What stands ``in_prompt`` already is left out, and so is what says the same as a better line, or nothing that was not just
+    said: each line that stands in the tail costs the next prompt its newest exchange in the server's cache.
     """
+    just_said = frozenset(feature for one in asked for feature in one.features)
+    # One new word may be the answer to a question; beside a statement it is an echo.
+    least = 1 if any(one.is_asking for one in asked) else _SUBSTANCE
     weighed = {feature: weight for one in asked for feature, weight in weights(one, findings).items()}
     chosen: list[tuple[datetime, str]] = []
     said: list[str] = []
@@ -248,7 +252,8 @@ def recalled(
             break
         core, text = _told(line, weighed, character, language)
         shown = WORDINGS[language].recalled.format(date=line.at.date().isoformat(), text=" ".join(text.split()))
-        if core in in_prompt or any(is_same(core, other) for other in said) or size(shown) > room:
+        adds_nothing = _substance(features(core) - just_said) < least
+        if adds_nothing or core in in_prompt or any(is_same(core, other) for other in said) or size(shown) > room:
             continue
         room -= size(shown)
         said.append(core)

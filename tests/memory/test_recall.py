@@ -191,6 +191,12 @@ def test_what_says_the_same_as_a_better_line_is_left_out() -> None:
     assert len(recall("Is the ferry to Oslo in the harbour?", [noted(old), noted(new, day=2)])) == 1
 
 
+def test_what_only_echoes_the_newest_turn_is_left_out_but_an_answer_is_not() -> None:
+    line = memory(3, "The ferry to Oslo sank in the harbour.")
+    assert recall("The ferry to Oslo sank in the harbour, you know.", [noted(line)]) == ()
+    assert len(recall("Did the ferry to Oslo leave the harbour?", [noted(line)])) == 1
+
+
 def test_lines_and_tokens_are_bounded_and_the_oldest_stands_first() -> None:
     texts = (
         "A brass lantern burns in the attic.",
