@@ -203,6 +203,8 @@ async def test_migrating_twice_is_harmless_and_the_story_can_be_listed_and_expor
     async with await Store.open(url, migrate=False) as store:
         character = await store.add_character(Scope(1, 2), Card("灯", "灯台守"), "", START)
         session, _ = await store.start_session(Place(1, 77), character.id, "ja", None, Head("", 0), START)
+        for purpose, cached in (("reply", 800), ("audit", 0)):
+            await store.record_call(purpose, session.id, "m", 1_000, cached, 30, "stop", 1, 5, START)
 
     listed = await kataribe(tmp_path, "sessions", DATABASE_URL=url, LANG="C", PYTHONUTF8="0")
     told = await kataribe(tmp_path, "export", str(session.id), DATABASE_URL=url, LANG="C", PYTHONUTF8="0")
@@ -210,7 +212,9 @@ async def test_migrating_twice_is_harmless_and_the_story_can_be_listed_and_expor
         tmp_path, "export", str(session.id), "--format", "json", "--output", "story.json", DATABASE_URL=url
     )
 
-    assert (listed.code, listed.out.split()) == (0, ["1", "running", "0", "turns", "channel", "77", "灯"])
+    first, second = listed.out.splitlines()
+    assert (listed.code, first.split()) == (0, ["1", "running", "0", "turns", "channel", "77", "灯"])
+    assert second.strip() == "tokens computed: audit 1,030, reply 230"
     assert (told.code, told.out.splitlines()[0]) == (0, "# 灯")
     assert written == Ended(0, "", "")
     document = json.loads((tmp_path / "story.json").read_text(encoding="utf-8"))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,7 +21,7 @@ from bot.errors import DatabaseTooNew, KataribeError
 from bot.memory.turns import TurnState
 from bot.store.database import Database
 from bot.store.migrate import MIGRATIONS
-from bot.store.tables import characters, sessions, turns
+from bot.store.tables import calls, characters, sessions, turns
 
 # What SQLite says, and what it means to whoever set DATABASE_URL. https://www.sqlite.org/rescode.html
 _SQLITE_WORDS: Final = (
@@ -31,6 +32,20 @@ _SQLITE_WORDS: Final = (
     ("not a database", "{file} is no SQLite database, or an encrypted one; name another file, or move that one away"),
     ("malformed", "{file} is damaged; go back to a backup, or rescue it with: sqlite3 FILE .recover"),
     ("unable to open", "{file} cannot be opened; give this user the right to read and write it and its folder"),
+)
+_SPENT: Final = (
+    select(
+        calls.c.session_id,
+        calls.c.purpose,
+        func.sum(
+            func.coalesce(calls.c.prompt_tokens, 0)
+            - func.coalesce(calls.c.cached_tokens, 0)
+            + func.coalesce(calls.c.completion_tokens, 0)
+        ).label("tokens"),
+    )
+    .where(calls.c.session_id.is_not(None))
+    .group_by(calls.c.session_id, calls.c.purpose)
+    .order_by(calls.c.session_id, calls.c.purpose)
 )
 _LONGEST_REASON: Final = 200
 # https://www.sqlite.org/fileformat.html#magic_header_string
@@ -61,7 +76,10 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A session as an operator looks for it; ``turns`` are the kept ones."""
+    """A session as an operator looks for it; ``turns`` are the kept ones.
+
+    ``costs`` are the tokens that the model computed and wrote for it, by purpose: replies, folds, audits.
+    """
 
     id: int
     guild_id: int | None
@@ -69,6 +87,7 @@ class Story:
     character: str
     running: bool
     turns: int
+    costs: Mapping[str, int]
 
 
 async def examine(url: str) -> Health:
@@ -118,7 +137,11 @@ async def stories(url: str) -> tuple[Story, ...]:
             return ()
         async with database.read() as connection:
             rows = (await connection.execute(statement)).all()
-    return tuple(Story(r.id, r.guild_id, r.channel_id, r.name, r.stopped_at is None, r.kept) for r in rows)
+            spent = (await connection.execute(_SPENT)).all()
+    costs: dict[int, dict[str, int]] = defaultdict(dict)
+    for row in spent:
+        costs[row.session_id][row.purpose] = row.tokens
+    return tuple(Story(r.id, r.guild_id, r.channel_id, r.name, r.stopped_at is None, r.kept, costs[r.id]) for r in rows)
 
 
 @contextmanager
