@@ -292,8 +292,8 @@ async def test_all_stories_are_listed_with_their_numbers(tale: Tale, url: str) -
     await tale.store.stop_session(other.session_id, later(60))
 
     assert await stories(url) == (
-        Story(tale.session_id, 100, 100, "Rin", running=True, turns=6),
-        Story(other.session_id, 200, 200, "Kuro", running=False, turns=0),
+        Story(tale.session_id, 100, 100, "Rin", running=True, turns=6, costs={}),
+        Story(other.session_id, 200, 200, "Kuro", running=False, turns=0, costs={}),
     )
 
 
