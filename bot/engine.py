@@ -40,7 +40,7 @@ from bot.memory.story import (
     Snapshot,
 )
 from bot.memory.turns import BeatKind, PlayerMessage, Turn
-from bot.prompting import Prompter
+from bot.prompting import Prompt, Prompter
 from bot.rendering import Renderer
 from bot.store import Due, Store
 
@@ -376,7 +376,7 @@ class Engine:
     async def _write(self, session_id: int, place: Turn) -> Reply:
         snapshot = await self._prompter.snapshot(session_id)
         for _ in range(_DRAWS):
-            messages, completion = await self._complete(session_id, snapshot)
+            prompt, completion = await self._complete(session_id, snapshot)
             if completion.finish_reason == "content_filter":
                 raise ModelUnavailable("model-filtered", detail="content_filter")
             beats = markup.parse_reply(completion.text, snapshot.session.character.card.name)
@@ -396,16 +396,17 @@ class Engine:
             completion.usage.completion_tokens,
             completion.model,
             self._due(),
+            prompt.tail,
         )
-        await self._counter.learn(messages, completion)
+        await self._counter.learn(prompt.messages, completion)
         return self._reply(snapshot.session, turn, cut=completion.finish_reason == "length")
 
-    async def _complete(self, session_id: int, snapshot: Snapshot) -> tuple[tuple[Message, ...], Completion]:
+    async def _complete(self, session_id: int, snapshot: Snapshot) -> tuple[Prompt, Completion]:
         """A completion and the prompt it answers, cut further while the server says that it does not fit its window."""
         for attempt in range(_WINDOW_TRIES):
-            messages = await self._prompter.messages(snapshot, halvings=attempt)
+            prompt = await self._prompter.prompt(snapshot, halvings=attempt)
             try:
-                return messages, await self._ask(session_id, messages)
+                return prompt, await self._ask(session_id, prompt.messages)
             except WindowExceeded:
                 log.warning("session %d: the prompt did not fit the server's window", session_id)
                 await self._model.probe()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.counting import TokenCounter
@@ -16,7 +16,7 @@ from bot.memory import policy, prompt, recall
 from bot.memory.language import detect_language
 from bot.memory.messages import Message
 from bot.memory.recall import Limits
-from bot.memory.story import Snapshot
+from bot.memory.story import Snapshot, Tail
 from bot.memory.turns import Turn, unanswered
 from bot.memory.wording import Language
 from bot.rendering import Renderer
@@ -28,6 +28,14 @@ log = logging.getLogger(__name__)
 _LOOKED_UP: Final = 3
 # What is recalled takes at most half of the fiftieth of the window that the budgets keep free for the tail.
 _RECALL_SHARE: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The messages of a prompt, and what of them stands before the newest turn, to be kept once it is answered."""
+
+    messages: tuple[Message, ...]
+    tail: Tail | None
 
 
 class Prompter:
@@ -54,7 +62,7 @@ class Prompter:
         """What a prompt is made of, with the newest turns counted. Raises LookupError."""
         return await self._counted(await self._fitting(await self._store.snapshot(session_id)))
 
-    async def messages(self, snapshot: Snapshot, *, halvings: int = 0) -> tuple[Message, ...]:
+    async def prompt(self, snapshot: Snapshot, *, halvings: int = 0) -> Prompt:
         """The prompt of a reply, cut in one piece when raw turns and memory no longer fit.
 
         Each of ``halvings`` halves what may be shown: for a server whose window is smaller than it said.
@@ -69,13 +77,21 @@ class Prompter:
         if start is not None:
             await self._store.note_forced_cut(session.id, start)
             log.warning("session %d: raw turns before %d cut from the prompt by force", session.id, start)
-            turns = [t for t in turns if t.seq >= start]
+            session = replace(session, epoch=session.epoch + 1)
+            turns = [replace(t, tail="", tail_tokens=0) for t in turns if t.seq >= start]
+        tail = await self._tail(replace(snapshot, session=session), turns)
+        if tail is not None:
+            turns[-1] = replace(turns[-1], tail=tail.text)
+        return Prompt(prompt.build(system, snapshot.memory_text, turns, session.language), tail)
+
+    async def _tail(self, snapshot: Snapshot, turns: Sequence[Turn]) -> Tail | None:
+        """What belongs before the newest turn; None for a turn that was answered before, and where there is nothing to say."""
+        if not turns or not turns[-1].author.is_player or turns[-1].tail:
+            return None
         gap = turns[-1].at - turns[-2].at if len(turns) > 1 else None
-        tail = ""
-        if turns:
-            language = detect_language(turns[-1].raw)
-            tail = prompt.tail_text(gap, language, await self._recalled(snapshot, turns, language))
-        return prompt.build(system, snapshot.memory_text, turns, tail, session.language)
+        language = detect_language(turns[-1].raw)
+        text = prompt.tail_text(gap, language, await self._recalled(snapshot, turns, language))
+        return Tail(turns[-1].id, text, self._counter.guess(text), snapshot.session.epoch) if text else None
 
     async def _recalled(self, snapshot: Snapshot, turns: Sequence[Turn], language: Language) -> tuple[str, ...]:
         """What the unanswered turns bring to mind that stands neither in the memory nor among the raw turns shown."""
@@ -88,7 +104,7 @@ class Prompter:
         return recall.recalled(
             asked,
             found,
-            in_prompt=snapshot.memory_text,
+            in_prompt="\n".join([snapshot.memory_text, *(turn.tail for turn in turns if turn.tail)]),
             character=snapshot.session.character.card.name,
             language=language,
             limits=limits,

@@ -121,7 +121,8 @@ async def test_the_json_holds_the_whole_archive(tale: Tale, url: str) -> None:
     document = await exported(tale, url)
 
     assert (document["format"], document["version"]) == ("kataribe-export", 1)
-    assert read_back(document) == archive
+    # How often prompts began anew is no part of the story.
+    assert read_back(document) == replace(archive, session=replace(archive.session, epoch=0))
 
 
 async def test_ids_of_discord_are_strings(tale: Tale, url: str) -> None:

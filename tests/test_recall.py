@@ -5,17 +5,19 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import AsyncIterator
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bot.errors import ModelUnavailable
+from bot.memory.corrections import Correction, CorrectionKind
 from bot.memory.memories import Content, MemoryKind, NewMemory
 from bot.memory.policy import Stretch
-from bot.memory.turns import Citation
-from tests.support.model_server import ModelServer
-from tests.support.scene import ALEX, Scene, open_scene
+from bot.memory.turns import Citation, PlayerMessage
+from bot.store import Due
+from tests.support.model_server import Answer, Body, ModelServer, Script
+from tests.support.scene import ALEX, CHANNEL, MIO, Scene, open_scene
 
 KEY = "The silver key hangs behind the stove of the lighthouse."
 TALK = ("the tide", "my boots", "her soup", "that gull", "his hat", "these ropes", "our lamp", "the fog")
@@ -135,7 +137,7 @@ async def test_recall_is_bounded_and_can_be_switched_off(server: ModelServer, tm
     assert counts == [4, 1, 0]
 
 
-async def test_prompts_share_all_but_the_tail(scene: Scene) -> None:
+async def test_an_answered_prompt_stands_whole_in_the_next_one(scene: Scene) -> None:
     await _long_ago(scene)
     for number, what in enumerate(("silver key", "tide", "lighthouse stove", "fog", "key")):
         await scene.exchange(f"And the {what}? Number {number}.", f'*nods {number}* "Aye "')
@@ -143,38 +145,88 @@ async def test_prompts_share_all_but_the_tail(scene: Scene) -> None:
             await scene.hear("Me too!", by=ALEX, name="Alex")
 
     prompts = scene.prompts()[-5:]
-    assert sum("earlier:" in prompt for prompt in prompts) >= 3
+    assert prompts[-1].count("earlier:") == 2
     for before, after in itertools.pairwise(prompts):
-        newest = before.rindex("[", 0, before.index("earlier:")) if "earlier:" in before else before.rindex("Mio: And")
-        assert after.startswith(before[:newest])
-        assert newest > len(before) / 2
+        assert after.startswith(before.rstrip())
 
 
-async def test_another_story_of_the_same_guild_recalls_nothing_of_it(server: ModelServer, tmp_path: Path) -> None:
-    async with open_scene(server, tmp_path / "k.db") as scene:
-        await _long_ago(scene)
-        await scene.core.engine.stop_session(scene.session.place.channel_id)
-        started = await scene.core.engine.start_session(
-            scene.session.place, scene.session.character.scope, "Rin", greeting=False
-        )
-        scene.session = started.session
+async def test_what_was_recalled_is_not_recalled_again(scene: Scene) -> None:
+    await _long_ago(scene)
+    for _ in range(3):
         await scene.exchange("Where is that silver key?")
 
-        assert "lighthouse" not in scene.prompts()[-1]
-        assert await scene.core.engine.search(started.session.id, "lighthouse") == ()
+    assert scene.prompts()[-1].count(KEY) == 1
 
 
-async def test_the_search_of_people_finds_memories_and_turns_in_and_out_of_the_prompt(scene: Scene) -> None:
+async def _tails(scene: Scene) -> list[str]:
+    turns = (await scene.core.store.snapshot(scene.session.id)).turns
+    return [turn.tail for turn in turns if turn.tail]
+
+
+async def test_a_tail_is_kept_with_its_reply_alone(scene: Scene, server: ModelServer) -> None:
     await _long_ago(scene)
-    await scene.exchange("The evening is long.")
+    await scene.hear("Where is that silver key?")
+    server.replies.append(Script("", finish_reason="content_filter"))
+    with pytest.raises(ModelUnavailable):
+        await scene.core.engine.reply(scene.session.id)
+    assert await _tails(scene) == []
 
-    found = await scene.core.engine.search(scene.session.id, "evening")
+    await scene.reply()
 
-    assert [line.memory.number if line.memory else -(line.turn.seq if line.turn else 0) for line in found] == [
-        -20,
-        1,
-        -2,
-    ]
-    assert all(line.message_id for line in found if line.turn)
-    assert found[0].at - found[1].at > timedelta(days=2)
-    assert await scene.core.engine.search(scene.session.id, "the") == ()
+    assert len(await _tails(scene)) == 1
+
+
+async def test_a_fold_and_a_correction_drop_the_tails(scene: Scene) -> None:
+    await _long_ago(scene)
+    await scene.exchange("Where is that silver key?")
+    await scene.core.engine.correct(scene.session.id, Correction(CorrectionKind.RETRACT, 7, reason="No."), 1)
+    assert await _tails(scene) == []
+
+    await scene.exchange("And where is the silver key now?")
+    assert len(await _tails(scene)) == 1
+    await _fold(scene, 19)
+    assert await _tails(scene) == []
+
+
+async def test_a_reply_under_way_does_not_keep_what_was_taken_back_meanwhile(scene: Scene, server: ModelServer) -> None:
+    message = await scene.hear("My sister Odile hid the zeppelin.")
+    await _long_ago(scene)
+
+    async def taken_back(_: Body) -> Answer:
+        await scene.core.engine.messages_deleted([message])
+        return '"Did she?"'
+
+    server.on_reply = taken_back
+    await scene.hear("Where did Odile hide the zeppelin?")
+    await scene.reply()
+
+    assert "sister" in scene.prompts()[-1]
+    assert await _tails(scene) == []
+    await scene.exchange("Really?")
+    assert "sister" not in scene.prompts()[-1]
+
+
+async def test_an_edit_of_a_raw_turn_leaves_the_tails(scene: Scene) -> None:
+    await _long_ago(scene)
+    await scene.exchange("Where is that silver key?")
+    message = await scene.hear("Typso.")
+    await scene.core.engine.message_edited(message, "Typo.")
+    assert len(await _tails(scene)) == 1
+
+
+async def test_tails_are_counted(scene: Scene) -> None:
+    await _long_ago(scene)
+    await scene.exchange("Where is that silver key?")
+    snapshot = await scene.core.store.snapshot(scene.session.id)
+    asked: list[int] = []
+
+    def crosses(raw: int, _: int) -> bool:
+        asked.append(raw)
+        return False
+
+    message = PlayerMessage(77, CHANNEL, MIO, "Mio", "Hm.", scene.clock())
+    await scene.core.store.add_player_turn(scene.session.id, message, (), 0, Due(crosses, scene.clock()))
+
+    tails = sum(turn.tail_tokens for turn in snapshot.turns)
+    assert tails > 0
+    assert asked == [sum(turn.tokens for turn in snapshot.turns) + tails]

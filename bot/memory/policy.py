@@ -11,12 +11,14 @@ LOCAL_WINDOW: Final = 65_536
 
 
 class Sized(Protocol):
-    """Anything with a place in the story and a size in tokens."""
+    """Anything with a place in the story and a size in tokens; what was put before it when it was answered has its own."""
 
     @property
     def seq(self) -> int: ...
     @property
     def tokens(self) -> int: ...
+    @property
+    def tail_tokens(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +108,12 @@ def plan_fold(
 ) -> tuple[Stretch, ...]:
     """The stretches to fold now, oldest first; empty while nothing is over.
 
-    ``turns`` are the raw turns in order, the newest last. Turns are folded until no more stays raw than ``raw_kept`` says, as
-    long as the floor stays. Each stretch is at most ``budgets.stretch`` long, unless a single turn is longer. The newest turn
-    is never folded.
+    ``turns`` are the raw turns in order, the newest last. Tails count towards the trigger, and are gone after the fold. Turns
+    are folded until no more stays raw than ``raw_kept`` says, as long as the floor stays. Each stretch is at most
+    ``budgets.stretch`` long, unless a single turn is longer. The newest turn is never folded.
     """
     total = sum(turn.tokens for turn in turns)
-    if not crosses_trigger(budgets, total, memory_tokens):
+    if not crosses_trigger(budgets, total + _tails(turns), memory_tokens):
         return ()
     kept = raw_kept(budgets, memory_tokens, chapter_tokens)
     stretches: list[Stretch] = []
@@ -132,13 +134,13 @@ def plan_fold(
 
 
 def cut_from(turns: Sequence[Sized], budgets: Budgets, memory_tokens: int, limit: int) -> int | None:
-    """The seq from which raw turns stay in the prompt when they no longer fit; None while they do.
+    """The seq from which raw turns stay in the prompt when they no longer fit, tails included; None while they do.
 
-    Cut in one piece, down to what a fold would leave, so that the prompt grows again for a while instead of losing its
-    head each turn. The newest turn always stays.
+    Cut in one piece, tails first, down to what a fold would leave, so that the prompt grows again for a while instead of
+    losing its head each turn. The newest turn always stays.
     """
     total = sum(turn.tokens for turn in turns)
-    if total + memory_tokens <= limit or len(turns) < 2:
+    if total + _tails(turns) + memory_tokens <= limit or len(turns) < 2:
         return None
     keep = min(raw_kept(budgets, memory_tokens), max(0, limit - memory_tokens))
     for turn in turns[:-1]:
@@ -146,6 +148,10 @@ def cut_from(turns: Sequence[Sized], budgets: Budgets, memory_tokens: int, limit
             return turn.seq
         total -= turn.tokens
     return turns[-1].seq
+
+
+def _tails(turns: Sequence[Sized]) -> int:
+    return sum(turn.tail_tokens for turn in turns)
 
 
 def oldest_half(sizes: Sequence[int], budgets: Budgets) -> int:

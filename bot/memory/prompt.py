@@ -1,7 +1,8 @@
 """Laying out the prompt of a reply: stable things first, nothing volatile before the tail.
 
 Two prompts of a session share their whole prefix up to the newest turn, because each part is a function of rows that only
-a fold, a correction or an edit changes, and because a reply stands in the history exactly as the model wrote it.
+a fold, a correction or an edit changes, because a reply stands in the history exactly as the model wrote it, and because what
+was put before a turn stays there.
 """
 
 from __future__ import annotations
@@ -136,8 +137,8 @@ def tail_text(gap: timedelta | None, language: Language, recalled: Sequence[str]
     return "\n".join([*recalled, *_time_passed(gap, language)])
 
 
-def build(system: str, memory: str, turns: Sequence[Turn], tail: str, language: Language) -> tuple[Message, ...]:
-    """The messages of a reply's prompt. ``turns`` are the raw ones that stay, the newest last.
+def build(system: str, memory: str, turns: Sequence[Turn], language: Language) -> tuple[Message, ...]:
+    """The messages of a reply's prompt. ``turns`` are the raw ones that stay with their tails, the newest last.
 
     Roles alternate strictly, as some chat templates demand: neighbouring turns of players share a message, and a fixed
     line stands between two replies.
@@ -148,10 +149,8 @@ def build(system: str, memory: str, turns: Sequence[Turn], tail: str, language: 
         Message("user", memory),
         Message("assistant", words.acknowledged),
     ]
-    for index, turn in enumerate(turns):
-        text = turn_text(turn)
-        if tail and turn.author.is_player and index == len(turns) - 1:
-            text = f"{tail}\n{text}"
+    for turn in turns:
+        text = f"{turn.tail}\n{turn_text(turn)}" if turn.tail else turn_text(turn)
         role: Role = "user" if turn.author.is_player else "assistant"
         if messages[-1].role != role:
             messages.append(Message(role, text))

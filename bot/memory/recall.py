@@ -238,7 +238,7 @@ def recalled(
     """The lines for the tail, oldest first, each with its date; ``size`` counts tokens.
 
     What stands ``in_prompt`` already is left out, and so is what says the same as a better line, or nothing that was not just
-    said: each line that stands in the tail costs the next prompt its newest exchange in the server's cache.
+    said: each line stays in the prompt until the next fold.
     """
     just_said = frozenset(feature for one in asked for feature in one.features)
     # One new word may be the answer to a question; beside a statement it is an echo.

@@ -45,6 +45,7 @@ class Session:
     """One story in one channel. ``memory_tokens`` is the size of the rendered memory, in tokens.
 
     ``raw_from`` is the seq from which raw turns are shown after a forced cut (0: none); ``forced_cuts`` counts those.
+    ``epoch`` grows whenever prompts stop repeating what they put before earlier turns.
     """
 
     id: int
@@ -58,6 +59,7 @@ class Session:
     memory_tokens: int
     raw_from: int
     forced_cuts: int
+    epoch: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,19 @@ class Snapshot:
     session: Session
     memory_text: str
     turns: tuple[Turn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """What a prompt puts before its newest turn, by the turn's id, with its size in tokens.
+
+    ``epoch`` is the session's when it was laid out: what came of rows that changed since is not kept.
+    """
+
+    turn_id: int
+    text: str
+    tokens: int
+    epoch: int
 
 
 @dataclass(frozen=True, slots=True)

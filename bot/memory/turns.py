@@ -85,7 +85,8 @@ class Turn:
     """One message of a player or one reply of a character.
 
     ``raw`` is what was written, byte for byte. ``tokens`` is what it takes in a prompt, counted once when stored.
-    ``revision`` grows with each edit, so that a fold can tell whether its source changed meanwhile.
+    ``revision`` grows with each edit, so that a fold can tell whether its source changed meanwhile. ``tail`` is what was put
+    before it when it was answered, of ``tail_tokens`` tokens; later prompts repeat it.
     """
 
     id: int
@@ -97,6 +98,8 @@ class Turn:
     state: TurnState
     at: datetime
     revision: int = 1
+    tail: str = ""
+    tail_tokens: int = 0
 
     @property
     def is_out_of_character(self) -> bool:

@@ -14,7 +14,7 @@ from bot.memory.story import FoldKind, Session
 from bot.memory.turns import Beat, TurnState
 from bot.store.ledger import Render, load_memory, write_changed
 from bot.store.planning import plan_unless_open
-from bot.store.rows import Topic, lock_session, lock_session_of_turn, turn_of, write_head
+from bot.store.rows import Topic, drop_tails, lock_session, lock_session_of_turn, turn_of, write_head
 from bot.store.search import index_turn, scrub
 from bot.store.tables import messages, turns
 from bot.store.turns import is_in_character, spoken_by
@@ -92,6 +92,8 @@ async def _delete(
             tokens=0,
             in_character=False,
             revision=turns.c.revision + 1,
+            tail=None,
+            tail_tokens=None,
         )
     )
     gone = [turn_of(row) for row in await connection.execute(taken_back.returning(turns))]
@@ -104,6 +106,9 @@ async def _delete(
 async def _reach_memory(
     connection: AsyncConnection, session: Session, seqs: frozenset[int], *, by: str, at: datetime, render: Render
 ) -> None:
+    if any(seq < max(session.folded_to + 1, session.raw_from) for seq in seqs):
+        # Only what prompts no longer show is recalled before a turn.
+        await drop_tails(connection, session.id)
     covered = frozenset(seq for seq in seqs if seq <= session.folded_to)
     if not covered:
         return

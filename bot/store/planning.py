@@ -21,7 +21,10 @@ OPEN: Final = (FoldState.DUE, FoldState.RUNNING)
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """When a turn makes a fold due: ``crosses`` is asked with the tokens of the raw turns and of the memory; ``at`` is when."""
+    """When a turn makes a fold due.
+
+    ``crosses`` is asked with the tokens of the raw turns, their tails included, and of the memory; ``at`` is when.
+    """
 
     crosses: Callable[[int, int], bool]
     at: datetime
@@ -29,7 +32,8 @@ class Due:
 
 async def plan_if_due(connection: AsyncConnection, session: Session, due: Due) -> None:
     """Plan a fold when the trigger is crossed, none is open, and none failed a short while ago."""
-    raw = select(func.coalesce(func.sum(turns.c.tokens), 0)).where(raw_turns(session))
+    sizes = turns.c.tokens + func.coalesce(turns.c.tail_tokens, 0)
+    raw = select(func.coalesce(func.sum(sizes), 0)).where(raw_turns(session))
     if not due.crosses(int((await connection.execute(raw)).scalar_one()), session.memory_tokens):
         return
     newest = await newest_seq(connection, session.id)

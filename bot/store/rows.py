@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sqlalchemy import Row, Select, select, update
+from sqlalchemy import Row, Select, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.memories import Content
@@ -52,6 +52,7 @@ def session_of(row: Row[Any]) -> Session:
         memory_tokens=row.memory_tokens,
         raw_from=row.raw_from,
         forced_cuts=row.forced_cuts,
+        epoch=row.epoch or 0,
     )
 
 
@@ -67,6 +68,8 @@ def turn_of(row: Row[Any]) -> Turn:
         state=row.state,
         at=row.at,
         revision=row.revision,
+        tail=row.tail or "",
+        tail_tokens=row.tail_tokens or 0,
     )
 
 
@@ -130,7 +133,16 @@ async def take_seq(connection: AsyncConnection, session_id: int) -> int:
 
 
 async def write_head(connection: AsyncConnection, session_id: int, head: Head) -> None:
-    """Keep a session's rendered memory."""
+    """Keep a session's rendered memory. What stood before earlier turns goes with the former one, which it may repeat."""
     await connection.execute(
         update(sessions).where(sessions.c.id == session_id).values(memory_text=head.text, memory_tokens=head.tokens)
     )
+    await drop_tails(connection, session_id)
+
+
+async def drop_tails(connection: AsyncConnection, session_id: int) -> None:
+    """Let later prompts of a session no longer repeat what was put before its turns; that of a reply under way neither."""
+    kept = update(turns).where(turns.c.session_id == session_id, turns.c.tail.is_not(None))
+    await connection.execute(kept.values(tail=None, tail_tokens=None))
+    epoch = func.coalesce(sessions.c.epoch, 0) + 1
+    await connection.execute(update(sessions).where(sessions.c.id == session_id).values(epoch=epoch))

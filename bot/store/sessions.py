@@ -14,7 +14,17 @@ from bot.memory.story import Fold, FoldState, Head, Place, Session, SessionFigur
 from bot.memory.turns import AuthorKind, Beat, Turn, TurnState
 from bot.memory.wording import Language
 from bot.store.planning import OPEN, raw_turns
-from bot.store.rows import SESSIONS, Topic, fold_of, lock_session, read_session, session_of, take_seq, turn_of
+from bot.store.rows import (
+    SESSIONS,
+    Topic,
+    drop_tails,
+    fold_of,
+    lock_session,
+    read_session,
+    session_of,
+    take_seq,
+    turn_of,
+)
 from bot.store.search import index_turn
 from bot.store.tables import chapters, characters, folds, memories, sessions, turns
 
@@ -151,6 +161,7 @@ class SessionStore(Topic):
         statement = update(sessions).where(sessions.c.id == session_id)
         async with self._database.write() as connection:
             await connection.execute(statement.values(raw_from=raw_from, forced_cuts=sessions.c.forced_cuts + 1))
+            await drop_tails(connection, session_id)
 
     async def _sessions(self, *conditions: ColumnElement[bool]) -> tuple[Session, ...]:
         async with self._database.read() as connection:

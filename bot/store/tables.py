@@ -119,6 +119,7 @@ sessions = Table(
     _required("memory_tokens", Integer),
     _required("raw_from", Integer),
     _required("forced_cuts", Integer),
+    Column("epoch", Integer),
     Index(None, "channel_id"),
     Index(None, "character_id"),
 )
@@ -162,10 +163,15 @@ turns = Table(
     Column("cached_tokens", Integer),
     Column("completion_tokens", Integer),
     Column("model", Text),
+    Column("tail", Text),
+    Column("tail_tokens", Integer),
     UniqueConstraint("session_id", "seq"),
     # At start-up: what was being written, and what was not delivered.
     Index(None, "state", "delivered"),
 )
+
+_has_tail = turns.c.tail.is_not(None)
+Index("ix_turns_tails", turns.c.session_id, sqlite_where=_has_tail, postgresql_where=_has_tail)
 
 # The Discord messages that carry a turn: one of a player, one or more of a reply.
 messages = Table(

@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, exists, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.memory.story import LastMessage, Session, Snapshot
+from bot.memory.story import LastMessage, Session, Snapshot, Tail
 from bot.memory.turns import AuthorKind, Beat, BeatKind, PlayerMessage, Turn, TurnState
 from bot.store.planning import Due, plan_if_due, raw_turns
 from bot.store.players import label_of
@@ -104,8 +104,10 @@ class TurnStore(Topic):
         completion_tokens: int | None,
         model: str,
         due: Due,
+        tail: Tail | None = None,
     ) -> Turn:
-        """Commit what the model wrote, byte for byte. Plans a fold when this turn makes it due.
+        """Commit what the model wrote, byte for byte, and what stood before the turn it answers. Plans a fold when this turn
+        makes it due.
 
         Raises LookupError when the turn is not being written.
         """
@@ -127,6 +129,9 @@ class TurnStore(Topic):
                 model=model,
             )
             turn = turn_of((await connection.execute(written.returning(turns))).one())
+            if tail is not None and tail.epoch == session.epoch:
+                answered = update(turns).where(turns.c.id == tail.turn_id, turns.c.state == TurnState.KEPT)
+                await connection.execute(answered.values(tail=tail.text, tail_tokens=tail.tokens))
             await index_turn(connection, session.id, turn)
             await plan_if_due(connection, session, due)
             return turn

@@ -76,13 +76,19 @@ def test_what_is_recalled_stands_before_the_time_that_passed() -> None:
     assert tail_text(timedelta(days=3), "zh", ("[一]",)) == "[一]\n[距上一条消息已过去3天。]"
 
 
-def test_the_tail_stands_before_the_newest_turn_of_a_player_only() -> None:
-    turns = [said(1, "Mio", "hi"), reply(2, "Rin", ("speech", "yes")), said(3, "Mio", "so")]
-    assert build("S", "M", turns, "[tail]", "en")[-1] == Message("user", "[tail]\nMio: so")
-    assert build("S", "M", turns[:2], "[tail]", "en")[-2:] == (
-        Message("assistant", "yes"),
-        Message("user", "[The story goes on.]"),
-    )
+def test_each_tail_stands_before_its_turn_and_stays_there() -> None:
+    turns = [
+        said(1, "Mio", "hi"),
+        replace(said(2, "Ken Abe", "hello"), tail="[one]"),
+        reply(3, "Rin", ("speech", "yes")),
+        replace(said(4, "Mio", "so"), tail="[two]\n[three]"),
+    ]
+    assert [m.content for m in build("S", "M", turns, "en")[3:]] == [
+        "Mio: hi\n[one]\nKen Abe: hello",
+        "yes",
+        "[two]\n[three]\nMio: so",
+    ]
+    assert build("S", "M", turns[:3], "en")[-1] == Message("user", "[The story goes on.]")
 
 
 def test_roles_alternate_whatever_follows_whatever() -> None:
@@ -90,7 +96,7 @@ def test_roles_alternate_whatever_follows_whatever() -> None:
         reply(1, "Rin", ("speech", "greeting")), said(2, "Mio", "a"), said(3, "Ken Abe", "b"),
         reply(4, "Rin", ("speech", "c")), reply(5, "Rin", ("speech", "d")), said(6, "Mio", "e"),
     ]  # fmt: skip
-    messages = build("S", "M", turns, "", "en")
+    messages = build("S", "M", turns, "en")
     assert [m.role for m in messages] == ["system", *["user", "assistant"] * 4, "user"]
     assert messages[5].content == "Mio: a\nKen Abe: b"
 
@@ -198,6 +204,7 @@ class Story:
     raw_from: int = 0
     head: str = field(default_factory=lambda: memory_text(SessionMemory(), "en", open_ends=12))
     was_cut: bool = False
+    laid_out: tuple[int, str] | None = None
 
     @property
     def raw(self) -> list[Turn]:
@@ -214,13 +221,32 @@ class Story:
         size = estimate(self.head)
         start = cut_from(self.raw, self.budgets, size, self.budgets.prompt_limit(estimate("SYSTEM")))
         self.was_cut = start is not None
-        self.raw_from = self.raw_from if start is None else start
-        return build("SYSTEM", self.head, self.raw, tail, "en")
+        if start is not None:
+            self.raw_from = start
+            self.drop_tails()
+        raw = self.raw
+        self.laid_out = None
+        if tail and raw and raw[-1].author.is_player and not raw[-1].tail:
+            self.laid_out = (raw[-1].seq, tail)
+            raw[-1] = replace(raw[-1], tail=tail)
+        return build("SYSTEM", self.head, raw, "en")
+
+    def keep_tail(self) -> None:
+        """A reply is kept, and with it what stood before the turn that it answers."""
+        if self.laid_out is not None:
+            seq, tail = self.laid_out
+            kept = {"tail": tail, "tail_tokens": estimate(tail)}
+            self.turns = [replace(t, **kept) if t.seq == seq else t for t in self.turns]  # type: ignore[arg-type]
+
+    def drop_tails(self) -> None:
+        self.turns = [replace(t, tail="", tail_tokens=0) for t in self.turns]
 
     def render(self) -> bool:
-        """Render the memory anew; whether it changed."""
+        """Render the memory anew; whether prompts change."""
+        had_tails = any(t.tail for t in self.turns)
         before, self.head = self.head, memory_text(self.memory, "en", open_ends=12)
-        return before != self.head
+        self.drop_tails()
+        return before != self.head or had_tails
 
     def fold(self) -> bool:
         taken = self.raw[: len(self.raw) // 2]
@@ -265,9 +291,11 @@ class Story:
         self.turns[index] = (
             replace(turn, state=TurnState.DELETED) if deleted else replace(turn, raw=turn.raw + "!", revision=2)
         )
-        for row in after_change(self.memory, frozenset({turn.seq})):
-            self.memory = self.memory.with_memory(row)
-        return self.render() or shown
+        if turn.seq < max(self.memory.folded_to + 1, self.raw_from):
+            for row in after_change(self.memory, frozenset({turn.seq})):
+                self.memory = self.memory.with_memory(row)
+            return self.render()
+        return shown
 
 
 EVENTS = st.lists(
@@ -306,6 +334,8 @@ def play(story: Story, event: str, place: int, text: str) -> bool:
             story.add(said(seq, "Mio", f"(({text.replace(')', '')} brb))"))
         case "reply" | "failed":
             state = TurnState.KEPT if event == "reply" else TurnState.FAILED
+            if event == "reply":
+                story.keep_tail()
             story.add(reply(seq, "Rin", ("speech", f"y {text}"), state=state))
         case "fold":
             return story.fold()
@@ -323,13 +353,16 @@ def play(story: Story, event: str, place: int, text: str) -> bool:
 def test_prompts_only_grow_between_the_events_that_may_break_them(events: list[tuple[str, int, str, str]]) -> None:
     story = Story(replace(Budgets(), window=2_000, trigger=500, ceiling=600, floor=150, room=150, reply_output=100))
     stable: str | None = None
+    whole: str | None = None
     for event, place, tail, text in events:
         if play(story, event, place, text):
-            stable = None
+            stable = whole = None
         messages = story.prompt(tail)
         prompt = flat(messages)
-        if stable is not None and not story.was_cut:
-            assert prompt.startswith(stable)
+        expected = whole if event == "reply" else stable
+        if expected is not None and not story.was_cut:
+            assert prompt.startswith(expected), "an answered prompt stands in the next one to its last byte"
+        whole = prompt
         assert [m.role for m in messages[1:]] == [
             "user" if i % 2 == 0 else "assistant" for i in range(len(messages) - 1)
         ]
@@ -347,9 +380,10 @@ def test_prompts_only_grow_between_the_events_that_may_break_them(events: list[t
             stable = None
             continue
         newest = story.raw[-1]
-        assert prompt.count("[3 hours have passed]") == (1 if tail and newest.author.is_player else 0)
-        end = prompt.rindex(f"{tail}\n{turn_text(newest)}" if tail and newest.author.is_player else turn_text(newest))
-        stable = prompt[:end]
+        told = [t.tail for t in story.raw if t.tail] + [said for _, said in [story.laid_out or (0, "")] if said]
+        assert prompt.count("[3 hours have passed]") == len(told)
+        before = story.laid_out[1] if story.laid_out else newest.tail
+        stable = prompt[: prompt.rindex(f"{before}\n{turn_text(newest)}" if before else turn_text(newest))]
 
 
 def test_the_rendering_changes_with_rows_alone() -> None:

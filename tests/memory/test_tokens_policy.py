@@ -26,6 +26,7 @@ from bot.memory.tokens import Script, TokenRatio, estimate, script_of
 class Piece:
     seq: int
     tokens: int
+    tail_tokens: int = 0
 
 
 def pieces(*sizes: int) -> list[Piece]:
@@ -241,6 +242,15 @@ def test_a_forced_cut_is_deep_so_that_the_next_turns_fit() -> None:
     start = cut_from(pieces(*[1_000] * 37), LOCAL, 0, 36_000)
     assert start == 19
     assert cut_from(pieces(*[1_000] * 37)[18:], LOCAL, 0, 36_000) is None
+
+
+def test_tails_count_until_they_go() -> None:
+    story = [Piece(p.seq, p.tokens, 200) for p in pieces(*[1_000] * 28)]
+    assert plan_fold(pieces(*[1_000] * 28), LOCAL, 0) == ()
+    assert plan_fold(story, LOCAL, 0) == (Stretch(1, 9),), "28,000 and 5,600 are over the trigger; 19,000 stay raw"
+    assert cut_from(story, LOCAL, 0, 33_000) == 10
+    assert cut_from(story[10:], LOCAL, 0, 20_000) == 11, "without its tails it fits"
+    assert cut_from(story[10:], LOCAL, 0, 22_000) is None
 
 
 @pytest.mark.parametrize(

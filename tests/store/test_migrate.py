@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from bot.store.database import Database
 from bot.store.migrate import MIGRATIONS
 from bot.store.search import is_of_index
 from bot.store.tables import metadata
+from tests.store.tale import begin
 
 
 def _differences(connection: Connection) -> list[Any]:
@@ -106,3 +108,23 @@ async def test_the_way_back_leaves_no_table(store: Store) -> None:
 
     async with store._database.write() as connection:
         assert await connection.run_sync(down) == ["alembic_version"]
+
+
+async def test_a_story_of_the_version_before_tails_goes_on(url: str) -> None:
+    def down(connection: Connection) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0003")
+
+    async with await Store.open(url) as store:
+        tale = await begin(store)
+        await tale.exchanges(2)
+        before = await store.snapshot(tale.session_id)
+        async with store._database.write() as connection:
+            await connection.run_sync(down)
+
+    async with await Store.open(url) as store:
+        assert await store.snapshot(tale.session_id) == before
+        await replace(tale, store=store).exchanges(1)
+        assert [turn.seq for turn in (await store.snapshot(tale.session_id)).turns] == [1, 2, 3, 4, 5, 6]

@@ -160,12 +160,12 @@ async def test_the_tables_come_beside_the_data_of_the_version_before(url: str) -
         tale = await begin(store)
         await tale.exchanges(2)
         await tale.chapter(1, 2, event("It rained.", 1))
+        before = await store.memory(tale.session_id), await store.turns(tale.session_id, 1, 9)
         await migrate(store._database, "downgrade", "0002")
         async with store._database.read() as connection:
             left = await connection.scalar(
                 text("SELECT count(*) FROM sqlite_master WHERE name IN ('flags', 'guild_settings')")
             )
-        before = await store.memory(tale.session_id), await store.turns(tale.session_id, 1, 9)
     assert left == 0
 
     async with await Store.open(url) as store:
