@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 _LOOKED_UP: Final = 3
 # What is recalled takes at most half of the fiftieth of the window that the budgets keep free for the tail.
 _RECALL_SHARE: Final = 100
+# Once tails take so much of the room that a fold makes, only what is asked for is recalled: they bring the next fold nearer.
+_TAILS_SHARE: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,8 @@ class Prompter:
         room = min(self._limits.tokens, self._now().window // _RECALL_SHARE)
         limits = replace(self._limits, tokens=room)
         asked = recall.asked_of_turns(unanswered(turns)[-_LOOKED_UP:])
+        if sum(turn.tail_tokens for turn in turns) * _TAILS_SHARE > self._now().room:
+            asked = tuple(one for one in asked if one.is_asking)
         if not asked or limits.lines <= 0 or room <= 0:
             return ()
         found = await self._store.find(snapshot.session.id, recall.features_of(asked), before=turns[0].seq)

@@ -14,7 +14,8 @@ from bot.errors import ModelUnavailable
 from bot.memory.corrections import Correction, CorrectionKind
 from bot.memory.memories import Content, MemoryKind, NewMemory
 from bot.memory.policy import Stretch
-from bot.memory.turns import Citation, PlayerMessage
+from bot.memory.story import Tail
+from bot.memory.turns import Beat, BeatKind, Citation, PlayerMessage
 from bot.store import Due
 from tests.support.model_server import Answer, Body, ModelServer, Script
 from tests.support.scene import ALEX, CHANNEL, MIO, Scene, open_scene
@@ -230,3 +231,26 @@ async def test_tails_are_counted(scene: Scene) -> None:
     tails = sum(turn.tail_tokens for turn in snapshot.turns)
     assert tails > 0
     assert asked == [sum(turn.tokens for turn in snapshot.turns) + tails]
+
+
+async def test_a_prompt_full_of_tails_recalls_only_what_is_asked_for(server: ModelServer, tmp_path: Path) -> None:
+    async with open_scene(server, tmp_path / "k.db", fold_room=200) as scene:
+        await _long_ago(scene)
+        await scene.exchange("So, that silver key and the lighthouse stove.")
+        assert scene.prompts()[-1].count("earlier:") == 1
+        (told,) = (turn for turn in (await scene.core.store.snapshot(scene.session.id)).turns if turn.tail)
+        assert told.tail_tokens < 50
+        kept = Tail(
+            told.id, told.tail + " " * 200, 51, (await scene.core.store.snapshot(scene.session.id)).session.epoch
+        )
+        await scene.hear("My boots and the fog again.")
+        place = await scene.core.store.begin_reply(scene.session.id, scene.clock())
+        assert place is not None
+        due = Due(lambda raw, memory: False, scene.clock())
+        beats = (Beat(BeatKind.SPEECH, "Aye.", "Rin"),)
+        await scene.core.store.finish_reply(place.id, "Aye.", beats, 2, "stop", None, None, None, "small", due, kept)
+
+        await scene.exchange("Oh, her soup and my boots.")
+        assert scene.prompts()[-1].count("earlier:") == 1
+        await scene.exchange("What was it with her soup and my boots?")
+        assert scene.prompts()[-1].count("earlier:") >= 2
