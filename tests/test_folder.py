@@ -125,7 +125,7 @@ async def test_chapters_are_disjoint_and_gapless_and_each_fold_breaks_the_prefix
 
 
 async def test_the_fold_is_asked_with_numbered_beats_open_ends_and_settled_memories(scene: Scene) -> None:
-    end = {"text": "Where is the captain?", "cites": ["1.1"]}
+    end = {"text": "Where does the swell come from?", "cites": ["1.1"]}
     scene.server.folds.append(Script('{"x": 1}'))
     scene.server.on_fold = lambda body: chapter_of(body, opened=[end])
     await fill(scene)
@@ -145,7 +145,7 @@ async def test_the_fold_is_asked_with_numbered_beats_open_ends_and_settled_memor
 
     request = scene.server.of("fold")[-1]
     text = request.messages[-1]["content"]
-    assert f"#{opened.number} Where is the captain?" in text
+    assert f"#{opened.number} Where does the swell come from?" in text
     assert "Rin let go of the wheel." in text
     assert event.content.text not in text
     assert request.body["max_tokens"] <= 4096
@@ -438,7 +438,7 @@ async def test_a_correction_made_while_a_fold_runs_is_not_undone_by_it(scene: Sc
 
 
 async def test_a_deleted_message_that_tied_a_loose_end_opens_it_again(scene: Scene) -> None:
-    end = {"text": "Where is the captain tonight?", "cites": ["1.1"]}
+    end = {"text": "Where does the swell come from tonight?", "cites": ["1.1"]}
     scene.server.on_fold = lambda body: chapter_of(body, opened=[end])
     await fill(scene)
     await fold(scene)

@@ -127,6 +127,8 @@ class Judge:
             for place, beat in enumerate(turn.beats, start=1)
             if beat.kind is BeatKind.SPEECH and not turn.author.is_player
         ]
+        beats = [beat for turn in self._turns.values() for beat in turn.beats]
+        self._words = features("\n".join(f"{beat.speaker}\n{beat.text}" for beat in beats))
         self._dropped: Counter[str] = Counter()
 
     def judge(self, answer: FoldAnswer) -> Verdict:
@@ -305,6 +307,8 @@ class Judge:
         ]
         if any(is_same(text, other) for other in known):
             return self._dropped_for("end-already-known")
+        if features(text).isdisjoint(self._words):
+            return self._dropped_for("not-shown")
         content = Content(MemoryKind.LOOSE_END, text)
         content = replace(content, private=self._is_private(content, cited))
         return NewMemory(content, tuple(c.citation for c in cited))

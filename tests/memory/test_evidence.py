@@ -392,14 +392,22 @@ def test_loose_ends_open_once_and_close_once() -> None:
 
 
 def test_ends_that_only_ask_alike_are_not_the_same() -> None:
-    for known, asked in (
-        ("終電は本当に来るのか。", "六時十二分の浜回りのバスは本当に来るのか。"),
-        ("Where is Mio's spanner?", "Where is Mio's knife?"),
+    waiting = [said(1, "小川ハル", "終電も浜回りのバスも来ない。")]
+    for turns, known, asked in (
+        (waiting, "終電は本当に来るのか。", "六時十二分の浜回りのバスは本当に来るのか。"),
+        (RIN, "Where is Mio's spanner?", "Where is Mio's knife?"),
     ):
         stored = SessionMemory(memories=(memory(1, known, MemoryKind.LOOSE_END, status=MemoryStatus.RESOLVED),))
         for text, count in ((asked, 1), (known, 0)):
-            verdict = judged(RIN, opened=(Proposal("", text, cites=cites("2.1")),), memory=stored)
+            verdict = judged(turns, opened=(Proposal("", text, cites=cites(f"{turns[-1].seq}.1")),), memory=stored)
             assert len(verdict.memories) == count
+
+
+def test_an_end_without_a_word_of_the_story_is_dropped() -> None:
+    ends = tuple(Proposal("", text, cites=cites("2.1")) for text in ("#573480 kwq_bw2013?", "Why is the cabin locked?"))
+    verdict = judged(RIN, opened=ends)
+    assert [new.content.text for new in verdict.memories] == ["Why is the cabin locked?"]
+    assert verdict.dropped == {"not-shown": 1}
 
 
 def test_an_end_is_not_tied_by_nothing_or_by_talk_out_of_character() -> None:
