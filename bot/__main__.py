@@ -1,4 +1,4 @@
-"""The command line: ``kataribe run``, ``migrate``, ``doctor``, ``sessions``, ``export``, ``bench``, ``eval``."""
+"""The command line: ``kataribe run``, ``migrate``, ``doctor``, ``sessions``, ``export``, ``import``, ``bench``, ``eval``."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ import discord
 from bot import doctor, jobs, log
 from bot.catalogue import Catalogue
 from bot.client import KataribeBot
-from bot.core import Core, open_core
+from bot.core import Core, now, open_core
 from bot.doctor.findings import shown_address
 from bot.errors import KataribeError, SettingsError
 from bot.export import export_session
+from bot.importing import import_traits
 from bot.settings import Settings, load_settings
 from bot.store import upgrade
 from bot.store.health import explained, stories
@@ -78,16 +79,33 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("session", type=int, help="the number of the session, from kataribe sessions or /session info")
     export.add_argument("--format", choices=("markdown", "json"), default="markdown")
     export.add_argument("--output", type=Path, help="the file to write; standard output without it")
+    importing = add("import", "take over what an older program kept", _import)
+    importing.add_argument("what", choices=("traits",), help="traits: what a character keeps about a player")
+    importing.add_argument("file", type=Path, metavar="FILE", help="a JSON list of strings, or of objects with figures")
+    importing.add_argument("--character", required=True, metavar="ID|NAME", help="who keeps it")
+    importing.add_argument("--player", required=True, type=int, metavar="ID", help="the Discord id of whom it is about")
+    importing.add_argument("--guild", type=int, metavar="ID", help="for characters of the same name")
+    importing.add_argument("--name", help="what the player is called; needed before the two have met")
     bench = add("bench", "measure what a story costs", _bench)
     bench.add_argument("what", choices=("prefix",), help="prefix: how much of each prompt the server reuses")
     bench.add_argument("--turns", type=int, default=200)
     bench.add_argument("--json", action="store_true", help="print the figures as JSON")
-    evaluate = add("eval", "judge what becomes of a story in memory", _eval)
-    evaluate.add_argument("what", choices=("lies",), help="lies: do lies, secrets and imaginings stay what they are")
-    evaluate.add_argument("stories", nargs="+", type=Path, metavar="FILE", help="stories with their truth, as JSON")
-    evaluate.add_argument("--folder", choices=("truth", "adversary", "model"), default="truth", help="who folds")
-    evaluate.add_argument("--seed", type=int, default=1, help="for the adversary's choices")
-    evaluate.add_argument("--json", action="store_true", help="print the figures as JSON")
+    evaluate = add("eval", "judge what becomes of a story, or of a person, in memory", _eval_lies)
+    evaluations = evaluate.add_subparsers(required=True, metavar="WHAT")
+    lies = evaluations.add_parser("lies", help="do lies, secrets and imaginings stay what they are")
+    lies.add_argument("stories", nargs="+", type=Path, metavar="FILE", help="stories with their truth, as JSON")
+    lies.add_argument("--folder", choices=("truth", "adversary", "model"), default="truth", help="who folds")
+    lies.add_argument("--seed", type=int, default=1, help="for the adversary's choices")
+    lies.add_argument("--json", action="store_true", help="print the figures as JSON")
+    lies.set_defaults(command=_eval_lies)
+    people = evaluations.add_parser("people", help="is of a person what is kept about them")
+    people.add_argument("dialogues", type=Path, metavar="FILE", help="one person's dialogues, as JSON lines")
+    people.add_argument(
+        "--model", action="store_true", help="the model of .env judges; personas.json beside FILE scores it"
+    )
+    people.add_argument("--limit", type=int, metavar="N", help="the first N dialogues only")
+    people.add_argument("--json", action="store_true", help="print the figures as JSON")
+    people.set_defaults(command=_eval_people)
     return parser
 
 
@@ -132,10 +150,10 @@ async def _serve(settings: Settings) -> None:
         _require_models(core, settings)
         # discord.py warns at each start that it cannot speak in voice channels, which is not wanted.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
-        bot = KataribeBot(core.engine, core.moderation, Catalogue(settings.default_language))
+        bot = KataribeBot(core.engine, core.moderation, core.people, core.privacy, Catalogue(settings.default_language))
         stack.push_async_callback(bot.close)
         core.folder.on_given_up = bot.fold_given_up
-        scheduler = jobs.schedule(core.folder)
+        scheduler = await jobs.schedule(core.folder, core.judging, core.privacy)
         stack.callback(scheduler.shutdown, wait=False)
         token = settings.discord_token.get_secret_value() if settings.discord_token else ""
         await _connected(bot, token)
@@ -218,16 +236,39 @@ def _export(options: argparse.Namespace) -> int:
     return _OK
 
 
+def _import(options: argparse.Namespace) -> int:
+    settings = _configured()
+    importing = import_traits(
+        settings.database_url, options.file,
+        character=options.character, player_id=options.player, guild_id=options.guild, name=options.name, now=now(),
+    )  # fmt: skip
+    with explained(settings.database_url):
+        done = asyncio.run(importing)
+    print(f"{done.character.card.name} about {done.player_name}: {done.new} new, {done.known} imported before.")
+    for remark in done.remarks:
+        print(remark)
+    return _OK
+
+
 def _bench(options: argparse.Namespace) -> int:
     from bot.evals import prefix
 
     return asyncio.run(prefix.run(turns=options.turns, as_json=options.json))
 
 
-def _eval(options: argparse.Namespace) -> int:
+def _eval_lies(options: argparse.Namespace) -> int:
     from bot.evals import lies
 
     well = asyncio.run(lies.run(options.stories, folder=options.folder, seed=options.seed, as_json=options.json))
+    return _OK if well else _PROBLEM
+
+
+def _eval_people(options: argparse.Namespace) -> int:
+    from bot.evals import people
+
+    well = asyncio.run(
+        people.run(options.dialogues, with_model=options.model, limit=options.limit, as_json=options.json)
+    )
     return _OK if well else _PROBLEM
 
 

@@ -20,6 +20,8 @@ from bot.engine import Engine, Recovery
 from bot.errors import UserError
 from bot.memory.story import Fold
 from bot.moderation import Moderation
+from bot.people import People
+from bot.privacy import Privacy
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +30,7 @@ COGS: Final = (
     "cogs.memory",
     "cogs.moderation",
     "cogs.play",
+    "cogs.privacy",
     "cogs.recovery",
     "cogs.sessions",
     "cogs.upkeep",
@@ -46,7 +49,14 @@ class KataribeBot(commands.Bot):
     """
 
     def __init__(
-        self, engine: Engine, moderation: Moderation, catalogue: Catalogue, *, cogs: Sequence[str] = COGS
+        self,
+        engine: Engine,
+        moderation: Moderation,
+        people: People,
+        privacy: Privacy,
+        catalogue: Catalogue,
+        *,
+        cogs: Sequence[str] = COGS,
     ) -> None:
         super().__init__(
             command_prefix=commands.when_mentioned,
@@ -61,6 +71,8 @@ class KataribeBot(commands.Bot):
         )
         self.engine = engine
         self.moderation = moderation
+        self.people = people
+        self.privacy = privacy
         self.catalogue = catalogue
         self.webhooks: dict[int, discord.Webhook] = {}
         self.hinted: set[int] = set()

@@ -1,4 +1,4 @@
-"""Builds every object once, in the order of the layers: store, model clients, engine, folder."""
+"""Builds every object once, in the order of the layers: store, model clients, engine, folder, judging."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from bot.counting import TokenCounter
 from bot.engine import Engine
 from bot.errors import SettingsError
 from bot.folder import Folder
+from bot.judging import Judging
 from bot.llm.client import ModelClient
 from bot.llm.requests import ModelCall
 from bot.memory.recall import Limits
 from bot.moderation import Moderation
+from bot.people import People
+from bot.privacy import Privacy
 from bot.rendering import Renderer
 from bot.settings import Settings
 from bot.store import Store
@@ -33,7 +36,10 @@ class Core:
     renderer: Renderer
     engine: Engine
     moderation: Moderation
+    people: People
+    privacy: Privacy
     folder: Folder
+    judging: Judging
 
 
 def now() -> datetime:
@@ -59,6 +65,7 @@ async def open_core(settings: Settings, *, clock: Clock = now) -> AsyncIterator[
                 await client.probe()
             settings.budgets(model.profile.window)
             await store.recover_folds()
+            await store.recover_judgements()
             counter = TokenCounter(store, model)
             await counter.load()
             renderer = Renderer(counter)
@@ -67,16 +74,28 @@ async def open_core(settings: Settings, *, clock: Clock = now) -> AsyncIterator[
                 store, model, counter, renderer,
                 budgets=settings.budgets, fold_delay=delay, clock=clock, temperature=settings.llm_temperature,
                 recall_limits=Limits(settings.recall_lines, settings.recall_tokens),
+                people_tokens=settings.people_tokens,
             )  # fmt: skip
             moderation = Moderation(store, engine, flags_per_hour=settings.flags_per_hour, clock=clock)
+            people = People(store, clock=clock)
+            keep = timedelta(days=settings.guild_keep_days)
+            privacy = Privacy(store, engine, renderer, clock=clock, keep=keep)
             folder = Folder(
                 store, folder_model, renderer,
                 story_window=lambda: model.profile.window, budgets=settings.budgets, clock=clock,
                 delay=delay, attempts=settings.fold_attempts, at_once=settings.llm_parallel, audit=settings.fold_audit,
             )  # fmt: skip
+            judging = Judging(
+                store, folder_model, clock=clock, zone=settings.default_time_zone,
+                delay=delay, attempts=settings.fold_attempts, at_once=settings.llm_parallel,
+                active=settings.people_tokens > 0,
+            )  # fmt: skip
             try:
-                yield Core(store, model, folder_model, counter, renderer, engine, moderation, folder)
+                yield Core(
+                    store, model, folder_model, counter, renderer, engine, moderation, people, privacy, folder, judging
+                )  # fmt: skip
             finally:
+                await judging.close()
                 await folder.close()
         finally:
             for client in {model, folder_model}:

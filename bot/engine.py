@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -96,7 +97,7 @@ class Engine:
 
     ``budgets`` gives the budgets for a window in tokens, with the operator's overrides. ``fold_delay`` is how long after the
     turn that crosses the trigger a fold is due. ``clock`` gives aware UTC times. ``recall_limits`` bounds what a reply is
-    reminded of.
+    reminded of, and ``people_tokens`` what it is told of the persons present.
     """
 
     def __init__(
@@ -111,6 +112,7 @@ class Engine:
         clock: Callable[[], datetime],
         temperature: float | None = None,
         recall_limits: Limits | None = None,
+        people_tokens: int = 0,
     ) -> None:
         self._store = store
         self._model = model
@@ -121,7 +123,13 @@ class Engine:
         self._clock = clock
         self._temperature = temperature
         self._prompter = Prompter(
-            store, model, counter, renderer, budgets=lambda: self.budgets, limits=recall_limits or Limits()
+            store,
+            model,
+            counter,
+            renderer,
+            budgets=lambda: self.budgets,
+            limits=recall_limits or Limits(),
+            people_tokens=people_tokens,
         )
         self._reply_locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
@@ -247,7 +255,10 @@ class Engine:
         """
         lock = self._reply_locks.setdefault(session_id, asyncio.Lock())
         async with lock:
-            place = await self._store.begin_reply(session_id, self._clock())
+            try:
+                place = await self._store.begin_reply(session_id, self._clock())
+            except LookupError:  # the story was removed meanwhile, on a person's wish
+                return None
             if place is None:
                 return None
             kept = False
@@ -259,13 +270,21 @@ class Engine:
                 if not kept:
                     await self._store.fail_reply(place.id)
 
+    @asynccontextmanager
+    async def between_replies(self, session_id: int) -> AsyncIterator[None]:
+        """Within it no reply of a session is being written; one that is under way is waited for."""
+        async with self._reply_locks.setdefault(session_id, asyncio.Lock()):
+            yield
+
     async def delivered(self, turn_id: int, channel_id: int, message_ids: Sequence[int]) -> None:
-        """Tie the messages that carry a reply to its turn."""
-        await self._store.tie_messages(turn_id, channel_id, message_ids)
+        """Tie the messages that carry a reply to its turn, unless its story was removed meanwhile."""
+        with suppress(LookupError):
+            await self._store.tie_messages(turn_id, channel_id, message_ids)
 
     async def undeliverable(self, turn_id: int) -> None:
         """Discord refused the reply: it never happened."""
-        await self._store.fail_reply(turn_id)
+        with suppress(LookupError):
+            await self._store.fail_reply(turn_id)
 
     async def recover(self) -> Recovery:
         """What to do first after a start. Call it once per process, before any message is heard."""
@@ -398,6 +417,8 @@ class Engine:
             self._due(),
             prompt.tail,
         )
+        if prompt.tail is not None and prompt.tail.revived:
+            await self._store.revive(prompt.tail.revived, self._clock())
         await self._counter.learn(prompt.messages, completion)
         return self._reply(snapshot.session, turn, cut=completion.finish_reason == "length")
 

@@ -25,7 +25,7 @@ Format = Literal["markdown", "json"]
 FORMAT_NAME: Final = "kataribe-export"
 FORMAT_VERSION: Final = 1
 
-_WITHHELD: Final = (MemoryStatus.STALE, MemoryStatus.REPLACED)
+_WITHHELD: Final = (MemoryStatus.STALE, MemoryStatus.REPLACED, MemoryStatus.FORGOTTEN)
 _KINDS: Final = {kind: kind.value.replace("_", " ") for kind in MemoryKind}
 # What CommonMark and Discord give a meaning to within a line, and at the start of one.
 _MARKUP: Final = re.compile(r"([\\`*_{}\[\]<>|~&#])")

@@ -121,6 +121,9 @@ class Folder:
             except (FoldFailedError, ModelUnavailable) as error:
                 await self._failed(fold, error.code, error)
             except Exception as error:  # a fold must not take the others down; the row says that it failed
+                if await self._store.session(fold.session_id) is None:
+                    log.info("fold %d is gone with its story", fold.id)
+                    return
                 log.exception("fold %d of session %d broke", fold.id, fold.session_id)
                 await self._failed(fold, "broken", error)
             else:

@@ -18,6 +18,7 @@ from bot.memory.memories import Memory, MemoryKind, MemoryStatus
 from bot.memory.moderation import Flag, GuildSettings
 from bot.memory.story import MemoryDetail, Session
 from bot.store import Store
+from bot.time_zones import zone_name
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +71,13 @@ class Moderation:
     async def set_log_channel(self, guild_id: int, channel_id: int | None) -> GuildSettings:
         """Post corrections and reports into a channel, or with None nowhere."""
         return await self._save(replace(await self.settings(guild_id), log_channel_id=channel_id))
+
+    async def set_time_zone(self, guild_id: int, name: str | None) -> GuildSettings:
+        """Hold a guild's mornings by a time zone, or with None by the operator's. Raises Refused for an unknown name."""
+        zone = zone_name(name) if name is not None else None
+        if name is not None and zone is None:
+            raise Refused("settings-time-zone-unknown", name=name)
+        return await self._save(replace(await self.settings(guild_id), time_zone=zone))
 
     async def is_moderator_role(self, guild_id: int, role_ids: Collection[int]) -> bool:
         """Whether one of the roles is the guild's moderator role."""
@@ -173,8 +181,8 @@ class Moderation:
     async def _save(self, settings: GuildSettings) -> GuildSettings:
         await self._store.save_guild_settings(settings)
         log.info(
-            "guild %d: moderator role %s, log channel %s",
-            settings.guild_id, settings.moderator_role_id, settings.log_channel_id,
+            "guild %d: moderator role %s, log channel %s, time zone %s",
+            settings.guild_id, settings.moderator_role_id, settings.log_channel_id, settings.time_zone,
         )  # fmt: skip
         return settings
 

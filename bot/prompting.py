@@ -8,13 +8,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Final
 
 from bot.counting import TokenCounter
 from bot.llm.client import ModelClient
-from bot.memory import policy, prompt, recall
+from bot.memory import policy, premise, prompt, recall
+from bot.memory.fading import NOTE_DAYS
 from bot.memory.language import detect_language
 from bot.memory.messages import Message
+from bot.memory.premise import Premise
 from bot.memory.recall import Limits
 from bot.memory.story import Snapshot, Tail
 from bot.memory.turns import Turn, unanswered
@@ -26,8 +29,9 @@ log = logging.getLogger(__name__)
 
 # The newest turn is looked up, and with it what else waits for the same reply.
 _LOOKED_UP: Final = 3
-# What is recalled takes at most half of the fiftieth of the window that the budgets keep free for the tail.
-_RECALL_SHARE: Final = 100
+# What is recalled takes at most half of the fiftieth of the window that the budgets keep free for the tail, and what is known
+# of those present the other half.
+_SHARE_OF_WINDOW: Final = 100
 # Once tails take so much of the room that a fold makes, only what is asked for is recalled: they bring the next fold nearer.
 _TAILS_SHARE: Final = 4
 
@@ -41,7 +45,11 @@ class Prompt:
 
 
 class Prompter:
-    """Makes the prompts of replies. ``budgets`` gives the budgets of the moment; ``limits`` bound what is recalled."""
+    """Makes the prompts of replies.
+
+    ``budgets`` gives the budgets of the moment; ``limits`` bound what is recalled, ``people_tokens`` what is told of the
+    persons present.
+    """
 
     def __init__(
         self,
@@ -52,6 +60,7 @@ class Prompter:
         *,
         budgets: Callable[[], policy.Budgets],
         limits: Limits,
+        people_tokens: int = 0,
     ) -> None:
         self._store = store
         self._model = model
@@ -59,6 +68,7 @@ class Prompter:
         self._renderer = renderer
         self._now = budgets
         self._limits = limits
+        self._people_tokens = people_tokens
 
     async def snapshot(self, session_id: int) -> Snapshot:
         """What a prompt is made of, with the newest turns counted. Raises LookupError."""
@@ -92,12 +102,40 @@ class Prompter:
             return None
         gap = turns[-1].at - turns[-2].at if len(turns) > 1 else None
         language = detect_language(turns[-1].raw)
-        text = prompt.tail_text(gap, language, await self._recalled(snapshot, turns, language))
-        return Tail(turns[-1].id, text, self._counter.guess(text), snapshot.session.epoch) if text else None
+        told = "\n".join(turn.tail for turn in turns if turn.tail)
+        known = await self._known(snapshot, turns, told, language)
+        recalled = await self._recalled(snapshot, turns, told, language)
+        text = prompt.tail_text(gap, language, (*known.lines, *recalled))
+        tail = Tail(turns[-1].id, text, self._counter.guess(text), snapshot.session.epoch, known.revived)
+        return tail if text or tail.revived else None
 
-    async def _recalled(self, snapshot: Snapshot, turns: Sequence[Turn], language: Language) -> tuple[str, ...]:
-        """What the unanswered turns bring to mind that stands neither in the memory nor among the raw turns shown."""
-        room = min(self._limits.tokens, self._now().window // _RECALL_SHARE)
+    async def _known(self, snapshot: Snapshot, turns: Sequence[Turn], told: str, language: Language) -> Premise:
+        """What the character knows of those whose turns are shown, as far as earlier tails did not tell it."""
+        room = min(self._people_tokens, self._now().window // _SHARE_OF_WINDOW)
+        names = {turn.author.id: turn.author.name for turn in turns if turn.author.is_player}
+        if room <= 0 or not names:
+            return Premise()
+        now = turns[-1].at
+        found = await self._store.portraits(snapshot.session.id, list(names), since=now - timedelta(days=NOTE_DAYS))
+        portraits = [
+            replace(one, acquaintance=replace(one.acquaintance, name=names[one.acquaintance.player_id]))
+            for one in found
+        ]
+        return premise.told(
+            portraits,
+            unanswered(turns),
+            already=told,
+            language=language,
+            tokens=room,
+            size=self._counter.guess,
+            now=now,
+        )
+
+    async def _recalled(
+        self, snapshot: Snapshot, turns: Sequence[Turn], told: str, language: Language
+    ) -> tuple[str, ...]:
+        """What the unanswered turns bring to mind that stands neither in the memory, nor in earlier tails, nor is shown."""
+        room = min(self._limits.tokens, self._now().window // _SHARE_OF_WINDOW)
         limits = replace(self._limits, tokens=room)
         asked = recall.asked_of_turns(unanswered(turns)[-_LOOKED_UP:])
         if sum(turn.tail_tokens for turn in turns) * _TAILS_SHARE > self._now().room:
@@ -108,7 +146,7 @@ class Prompter:
         return recall.recalled(
             asked,
             found,
-            in_prompt="\n".join([snapshot.memory_text, *(turn.tail for turn in turns if turn.tail)]),
+            in_prompt=f"{snapshot.memory_text}\n{told}",
             character=snapshot.session.character.card.name,
             language=language,
             limits=limits,

@@ -23,16 +23,18 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.errors import SettingsError
 from bot.memory.policy import Budgets, budgets_for
+from bot.time_zones import zone_name
 
 ENV_FILE = Path(".env")
 
 _GROUPS = (
-    ("Discord", ("discord_", "default_", "flags_")),
+    ("Discord", ("discord_", "default_", "flags_", "guild_")),
     ("The model that plays the characters", ("llm_",)),
     ("Another model for folding; without these the model above folds too", ("folder_",)),
     ("Storage and log", ("database_", "log_")),
     ("Folding; budgets are in tokens, and an empty one is taken from the profile", ("fold_",)),
     ("Recall: what left the prompt and fits the newest message", ("recall_",)),
+    ("People: what a character keeps about the players", ("people_",)),
 )
 _BUDGETS = ("trigger", "ceiling", "floor", "room", "stretch", "chapters_total")
 # Pairs of budgets of which the first must be the smaller, whenever both are set.
@@ -62,6 +64,13 @@ def _token(value: SecretStr) -> SecretStr:
     if re.search(r"\s", value.get_secret_value()):
         raise ValueError("it contains a space; copy only the token itself, without the word Bot")
     return value
+
+
+def _time_zone(value: str) -> str:
+    name = zone_name(value)
+    if name is None:
+        raise ValueError("it is not the name of a time zone")
+    return name
 
 
 def _upper(value: object) -> object:
@@ -99,9 +108,19 @@ class Settings(BaseSettings):
         description="Language of what the bot says to a whole channel: en, ja or zh. What only one person sees is in "
         "that person's own language.",
     )
+    default_time_zone: Annotated[str, AfterValidator(_time_zone)] = Field(
+        default="UTC",
+        description="Time zone of direct messages, and of guilds that set none with /memory settings, by its name in the tz "
+        "database, such as Asia/Tokyo. At 05:00 there, what the day before told about people is looked through.",
+    )
 
     flags_per_hour: int = Field(
         default=5, gt=0, description="How many memories one player may report to the moderators within an hour."
+    )
+    guild_keep_days: int = Field(
+        default=30,
+        ge=0,
+        description="Days after which all that belongs to a guild is deleted when it has removed the bot.",
     )
 
     llm_base_url: HttpUrl | None = Field(
@@ -225,6 +244,13 @@ class Settings(BaseSettings):
         default=300,
         ge=0,
         description="Tokens of those lines in all; never more than a hundredth of the model's window. 0: none.",
+    )
+
+    people_tokens: int = Field(
+        default=300,
+        ge=0,
+        description="Tokens of the notes and traits of the people present that a reply is told of, in all. 0: none are told, "
+        "and nobody is judged.",
     )
 
     def budgets(self, reported_window: int | None) -> Budgets:

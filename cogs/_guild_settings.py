@@ -1,4 +1,4 @@
-"""``/memory settings``: who may correct memories in a guild, and where that is posted."""
+"""``/memory settings``: who may correct memories in a guild, where that is posted, and the guild's time zone."""
 
 from __future__ import annotations
 
@@ -9,22 +9,28 @@ from discord.ext import commands
 from bot.errors import NotAllowed, Refused
 from cogs._delivery import REFUSALS
 from cogs._lines import bound
+from cogs._time_zones import time_zones
 from cogs._views import Interaction
 
 _CLEARED = [
     app_commands.Choice(name="The moderator role", value="role"),
     app_commands.Choice(name="The log channel", value="log"),
+    app_commands.Choice(name="The time zone", value="zone"),
 ]
 
 
 class GuildSettingsCommand(commands.Cog):
     """One command of the ``/memory`` group."""
 
-    @app_commands.command(description="Who may correct memories here, and where that is posted (Manage Server)")
+    @app_commands.command(
+        description="Who may correct memories here, where that is posted, and the time zone (Manage Server)"
+    )
     @app_commands.choices(clear=_CLEARED)
+    @app_commands.autocomplete(time_zone=time_zones)
     @app_commands.describe(
         moderator_role="Its members may correct memories, beside those who may manage messages",
         log_channel="Where corrections and reports are posted",
+        time_zone="Where it is 05:00 when characters go over what they learned about people, such as Asia/Tokyo",
         clear="What to unset",
     )
     async def settings(
@@ -32,6 +38,7 @@ class GuildSettingsCommand(commands.Cog):
         interaction: Interaction,
         moderator_role: discord.Role | None = None,
         log_channel: discord.TextChannel | None = None,
+        time_zone: app_commands.Range[str, 1, 100] | None = None,
         clear: app_commands.Choice[str] | None = None,
     ) -> None:
         """Set or unset what is named, then show how things stand."""
@@ -44,6 +51,8 @@ class GuildSettingsCommand(commands.Cog):
         if moderator_role is not None and moderator_role.is_default():
             raise Refused("settings-role-everyone")
         await interaction.response.defer(ephemeral=True, thinking=True)
+        if time_zone is not None:
+            await bot.moderation.set_time_zone(guild_id, time_zone)
         if log_channel is not None:
             await _greet(interaction, log_channel)
             await bot.moderation.set_log_channel(guild_id, log_channel.id)
@@ -53,11 +62,14 @@ class GuildSettingsCommand(commands.Cog):
             await bot.moderation.set_moderator_role(guild_id, None)
         if unset == "log":
             await bot.moderation.set_log_channel(guild_id, None)
+        if unset == "zone":
+            await bot.moderation.set_time_zone(guild_id, None)
         chosen = await bot.moderation.settings(guild_id)
-        role, channel = chosen.moderator_role_id, chosen.log_channel_id
+        role, channel, zone = chosen.moderator_role_id, chosen.log_channel_id, chosen.time_zone
         lines = [
             say("settings-role", role=f"<@&{role}>") if role else say("settings-role-none"),
             say("settings-log", channel=f"<#{channel}>") if channel else say("settings-log-none"),
+            say("settings-zone", zone=zone) if zone else say("settings-zone-none"),
         ]
         await interaction.followup.send("\n".join(lines), ephemeral=True)
 

@@ -7,14 +7,21 @@ from typing import Final
 
 import discord
 
-from bot.memory.memories import MemoryStatus, Version
+from bot.memory.memories import BY_FORGOTTEN, MemoryStatus, Version
 from bot.memory.story import MemoryDetail, Session
 from bot.memory.turns import BeatKind, Turn
 from cogs._lines import Say, content_line, is_withheld, memory_line
 from cogs._pages import LONGEST
 
 _EXCERPT: Final = 200
-_BY: Final = {"major fold": "by-major-fold", "audit": "by-audit", "edit": "by-edit", "deletion": "by-deletion"}
+_BY: Final = {
+    "major fold": "by-major-fold",
+    "audit": "by-audit",
+    "edit": "by-edit",
+    "deletion": "by-deletion",
+    "forgetting": "privacy-by-forgetting",
+    BY_FORGOTTEN: "privacy-by-forgotten",
+}
 
 
 def history_pages(detail: MemoryDetail, session: Session, say: Say) -> list[str]:
@@ -43,7 +50,7 @@ def message_link(session: Session, message_id: int) -> str:
 
 
 def _version(version: Version, say: Say, *, withheld: bool) -> str:
-    is_person = version.by.isdigit()
+    is_person = version.by.isdigit() and version.by != BY_FORGOTTEN
     by = f"<@{version.by}>" if is_person else say(_BY.get(version.by, "by-fold"))
     status = "" if version.status is MemoryStatus.ACTIVE else " · " + say(f"status-{version.status}")
     # The reasons of our own changes are codes; their status says as much.

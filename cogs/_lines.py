@@ -42,8 +42,8 @@ def memory_line(memory: Memory, say: Say, *, reveal: bool = False) -> str:
 
 
 def is_withheld(memory: Memory) -> bool:
-    """Whether nobody may read a memory any more, because a message that it rests on was changed or deleted."""
-    return memory.status in (MemoryStatus.STALE, MemoryStatus.REPLACED)
+    """Whether nobody may read a memory any more: a message that it rests on was changed or deleted, or its person forgotten."""
+    return memory.status in (MemoryStatus.STALE, MemoryStatus.REPLACED, MemoryStatus.FORGOTTEN)
 
 
 def content_line(content: Content, say: Say, *, reveal: bool = False) -> str:

@@ -12,6 +12,7 @@ from discord.ext import commands
 from bot.client import KataribeBot
 from bot.errors import NotFound
 from bot.memory.memories import MemoryKind
+from cogs._about_me import AboutMeCommand
 from cogs._choices import KINDS, memory_numbers
 from cogs._guild_settings import GuildSettingsCommand
 from cogs._history import history_pages
@@ -27,6 +28,7 @@ from cogs._views import Interaction, Pager
 class Memories(
     Moderating,
     GuildSettingsCommand,
+    AboutMeCommand,
     commands.GroupCog,
     name="memory",
     description="What the story of this channel remembers",

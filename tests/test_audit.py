@@ -27,7 +27,7 @@ from tests.support.scene import SMALL_BUDGETS, Scene, open_scene, settings_for
 
 LIE = "Rin is a certified captain of the first class."
 TOLD = "Rin turns the wheel."
-END = "Where is the captain tonight?"
+END = "Where does the swell come from tonight?"
 AUDITED: dict[str, Any] = {**SMALL_BUDGETS, "fold_audit": True}
 Found = dict[str, list[dict[str, Any]]]
 

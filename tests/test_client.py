@@ -16,12 +16,16 @@ from bot.client import KataribeBot
 from bot.engine import Engine
 from bot.errors import ModelBusy, ModelUnavailable, Refused
 from bot.moderation import Moderation
+from bot.people import People
+from bot.privacy import Privacy
 
 
 @pytest.fixture
 def bot() -> KataribeBot:
-    engine, moderation = create_autospec(Engine, instance=True), create_autospec(Moderation, instance=True)
-    return KataribeBot(engine, moderation, Catalogue("ja"))
+    engine, moderation, people, privacy = (
+        create_autospec(part, instance=True) for part in (Engine, Moderation, People, Privacy)
+    )
+    return KataribeBot(engine, moderation, people, privacy, Catalogue("ja"))
 
 
 def test_it_asks_for_no_more_than_it_needs(bot: KataribeBot) -> None:

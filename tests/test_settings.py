@@ -106,6 +106,17 @@ def test_all_problems_are_named_at_once(env_file: Path) -> None:
     assert "FOLD_FLOOR=9000 is not below FOLD_TRIGGER=8000" in by_name["FOLD_FLOOR"]
 
 
+def test_a_time_zone_is_a_name_of_the_database(env_file: Path) -> None:
+    assert load_settings(env_file=env_file).default_time_zone == "UTC"
+    env_file.write_text("DEFAULT_TIME_ZONE=asia/tokyo\n")
+    assert load_settings(env_file=env_file).default_time_zone == "Asia/Tokyo"
+
+    env_file.write_text("DEFAULT_TIME_ZONE=+09:00\n")
+
+    (line,) = problems(env_file)
+    assert line.startswith("DEFAULT_TIME_ZONE: it is not the name of a time zone")
+
+
 @pytest.mark.parametrize(
     "line",
     [

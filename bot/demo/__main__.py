@@ -81,8 +81,9 @@ def greeting(world: World, voice: Voice) -> str:
     players = " and ".join(member.name for member in world.players)
     return (
         "**This is Kataribe on a simulated Discord; only this computer sees it.**\n"
-        f"{players} have played the story above. Write on as one of them, or look at what the bot remembers with "
-        f"`/memory show`. As **{world.moderator.name}**, a moderator, you can correct a memory. You choose who you are "
+        f"{players} have played the story above. Write on as one of them, look at what the bot remembers with "
+        "`/memory show`, and at what the character keeps about you with `/memory about-me`. "
+        f"As **{world.moderator.name}**, a moderator, you can correct a memory. You choose who you are "
         "at the top of the page.\n"
         f"-# {voice.description}"
     )

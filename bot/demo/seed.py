@@ -17,8 +17,11 @@ from discord.utils import time_snowflake
 from bot.demo.world import STORY, SeededMessage, World
 from bot.memory import folding, markup, prompt, tokens
 from bot.memory.evidence import FoldAnswer, Judge, Proposal, Resolution
+from bot.memory.judgement import ProposedNote, ProposedTrait, ProposedTraits, numbered
 from bot.memory.language import detect_language
 from bot.memory.memories import Content, MemoryKind, NewMemory, SessionMemory
+from bot.memory.observing import judge_notes, judge_traits
+from bot.memory.people import Judgement, JudgementKind
 from bot.memory.policy import Stretch
 from bot.memory.prompt import Card
 from bot.memory.story import Head, Place, Scope, Session
@@ -45,6 +48,7 @@ async def seed(
         for fold in tale["folds"]:
             await player.fold(fold)
         await player.condense(tale["major_fold"])
+        await player.acquaint(tale["people"])
         return player.messages
     finally:
         await store.close()
@@ -154,6 +158,42 @@ class _Telling:
             self.session.id, {m.number: m.version for m in work.events}, work.chapters, events,
             by="major fold", at=self._at, render=_head,
         )  # fmt: skip
+
+    async def acquaint(self, people: Sequence[Mapping[str, Any]]) -> None:
+        """What the character got to know of the players, as the rules let it pass: the morning after."""
+        self._at += _PACE
+        await self._store.hold_morning(self._world.guild_id, self._at.date(), self._at)
+        while due := await self._store.due_judgements(self._at):
+            for one in due:
+                if (claimed := await self._store.claim_judgement(one.id, self._at)) is None:
+                    continue
+                if claimed.kind is JudgementKind.NOTES:
+                    await self._note(claimed, people)
+                else:
+                    await self._keep(claimed, people)
+
+    async def _note(self, claimed: Judgement, people: Sequence[Mapping[str, Any]]) -> None:
+        work = await self._store.work_for_notes(claimed)
+        player_id = work.acquaintance.player_id
+        places = {Citation(line.source.seq, line.source.beat): n for n, line in numbered(work.exchanges).items()}
+        proposed = [
+            ProposedNote(item["text"], tuple(places[cite] for cite in _cites(item)))
+            for item in people
+            if self._people[item["player"]].user_id == player_id and all(cite in places for cite in _cites(item))
+        ]
+        verdict = judge_notes(proposed, player_id, work.exchanges, character=self._card.name)
+        revisions = {turn.id: turn.revision for exchange in work.exchanges for turn in exchange.turns}
+        ids = [exchange.id for exchange in work.exchanges]
+        if not await self._store.commit_notes(claimed.id, ids, revisions, verdict.notes, self._at):
+            raise ValueError("what the story shows of its players could not be noted")
+
+    async def _keep(self, claimed: Judgement, people: Sequence[Mapping[str, Any]]) -> None:
+        work = await self._store.work_for_traits(claimed)
+        lasting = {item["text"] for item in people if item["lasts"]}
+        proposed = [ProposedTrait(n.text, (place,)) for place, n in enumerate(work.notes, 1) if n.text in lasting]
+        verdict = judge_traits(ProposedTraits(tuple(proposed)), work.notes, work.traits, self._at.date())
+        if not await self._store.commit_traits(claimed.id, work, verdict.new, (), verdict.absorbed, self._at):
+            raise ValueError("what lasts of the story's players could not be kept")
 
 
 def _head(memory: SessionMemory) -> Head:

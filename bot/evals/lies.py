@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import json
 import logging
-import platform
-import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
 from bot.evals.folders import BEYOND, AdversaryFolder, imagined_texts
 from bot.evals.playing import Played, play
+from bot.evals.report import counts, origin, table
 from bot.evals.stories import Story, load_story
 from bot.memory.likeness import closeness, is_same
 from bot.memory.memories import Content, Memory, MemoryKind, MemoryStatus
@@ -303,10 +301,7 @@ async def run(paths: Sequence[Path], *, folder: str, seed: int, as_json: bool) -
 def _record(played: Played, story: Story, folder: str, seed: int) -> dict[str, Any]:
     """What a result has to say of how it came to be."""
     return {
-        "eval": "lies",
-        "version": version("kataribe"),
-        "commit": _commit(),
-        "python": platform.python_version(),
+        **origin("lies"),
         "folder": folder,
         "model": played.model,
         "seed": seed,
@@ -315,24 +310,13 @@ def _record(played: Played, story: Story, folder: str, seed: int) -> dict[str, A
     }
 
 
-def _commit() -> str:
-    """The commit of this code; empty where git or the repository is missing."""
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"], capture_output=True, text=True, check=False
-        )
-    except OSError:
-        return ""
-    return done.stdout.strip()
-
-
 def _as_table(figures: Figures, record: dict[str, Any]) -> str:
     def share(pair: tuple[int, int]) -> str:
         return f"{pair[0]} of {pair[1]}"
 
     rows = [
         ("folds, major folds", f"{figures.folds}, {figures.major_folds}"),
-        ("memories in use", _counts(figures.memories)),
+        ("memories in use", counts(figures.memories)),
         ("claims stored as fact or event", _listed(figures.claims_as_fact)),
         ("  beyond the rules: cited to unrelated narration", _listed(figures.claims_as_fact_beyond)),
         ("secrets shown to players", _listed(figures.secrets_shown)),
@@ -350,16 +334,10 @@ def _as_table(figures: Figures, record: dict[str, Any]) -> str:
         ("lies corrected, told again", f"{figures.lies_corrected}, {figures.lies_told_again}"),
         ("  kept as linked claims", str(figures.lies_kept_as_claims)),
         ("  returned", _listed(figures.lies_returned)),
-        ("failed tries of folds that are open", _counts(figures.folds_failed)),
-        ("proposals dropped", _counts(figures.dropped)),
+        ("failed tries of folds that are open", counts(figures.folds_failed)),
+        ("proposals dropped", counts(figures.dropped)),
     ]
-    width = max(len(name) for name, _ in rows)
-    title = f"{figures.story}: folder {record['folder']} ({record['model']}), seed {record['seed']}"
-    return "\n".join([title, *(f"  {name:<{width}}  {value}" for name, value in rows)])
-
-
-def _counts(counts: dict[str, int]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in counts.items()) or "none"
+    return table(f"{figures.story}: folder {record['folder']} ({record['model']}), seed {record['seed']}", rows)
 
 
 def _listed(findings: Iterable[Finding]) -> str:

@@ -55,6 +55,7 @@ settings-guild-only = Direct messages have no settings: here everything is yours
 settings-manage-server = Only people with the permission Manage Server can change this. Please ask one of them.
 settings-role-everyone = That role has everybody in it. Please choose one that only moderators have.
 settings-channel-closed = I can't write in { $channel }. Please let me view it, send messages and embed links there, then try again.
+settings-time-zone-unknown = I don't know the time zone “{ $name }”. Please pick one from the list that appears as you type, such as Europe/Berlin.
 
 # What the whole channel reads
 
@@ -200,6 +201,8 @@ settings-role = Memories can be corrected by people with the permission Manage M
 settings-role-none = Memories can be corrected by people with the permission Manage Messages.
 settings-log = Corrections and reports are posted in { $channel }.
 settings-log-none = Corrections and reports aren't posted anywhere. `/memory flags` lists the reports.
+settings-zone = At 05:00 in the time zone { $zone }, characters go over what they learned about people the day before.
+settings-zone-none = No time zone is set, so the one of the bot's operator counts: at 05:00 there, characters go over what they learned about people the day before.
 log-opened = From now on I post here what becomes of memories: corrections, reports by players, and what I couldn't fold.
 memory-none-of-kind = There's no memory of this kind.
 memory-redone = { $count ->
@@ -211,3 +214,106 @@ failed-fold = Older turns couldn't be folded into a chapter, even after several 
 failed-major = The oldest chapters couldn't be condensed, even after several tries. Nothing is lost: they stay as they are, and I'll try again after the next chapter.
 failed-refold = Chapter { NUMBER($chapter, useGrouping: 0) } couldn't be written anew after a message in it was changed, even after several tries. What rests on that message stays out of sight.
 failed-audit = I couldn't take a second look at chapter { NUMBER($chapter, useGrouping: 0) }, even after several tries. The chapter itself stays as it was written.
+
+# /memory about-me
+
+about-gone = That isn't there any more. `/memory about-me` shows what is kept about you now.
+about-not-remembered = { $name } keeps nothing about you at the moment, as you wished. Press “Remember me again” first.
+about-text-length = Please write at least one and at most { $most } characters.
+about-text-order = That reads like an instruction, or like something imagined, so it can't be kept. Please say plainly what is so about you.
+about-text-right = No character can keep that you have a role or a right here. It can keep that you say so: “says that …”.
+about-title = What { $name } keeps about you
+about-title-nobody = What is kept about you
+about-nothing = No character keeps anything about you here.
+about-empty = { $name } keeps nothing about you yet.
+about-stranger = You asked that no character keep anything about you. They still talk with you.
+about-off = You asked that { $name } keep nothing about you. They still talk with you.
+about-waiting = { $count ->
+    [one] One exchange with you hasn't been looked at yet.
+   *[other] { $count } exchanges with you haven't been looked at yet.
+}
+about-in-guild = On the server { $name }
+about-in-other-guild = On a server that I'm not on any more
+about-in-direct = In direct messages
+about-traits = What has held for long
+about-dormant = Half forgotten (it comes back when you talk about it)
+about-forgotten = Recently forgotten
+about-notes = Noted lately
+about-importance = { $importance ->
+    [1] hardly matters
+    [2] matters a little
+    [3] matters
+    [4] matters a lot
+   *[other] matters most
+}
+about-hazy = only vaguely
+about-until = until { $day }
+about-since = since { $day }
+about-seen = last came up on { $day }
+about-absorbed = now part of what has held for long
+about-taken-away = deleted by you
+about-going = gone for good { $when }
+about-pick = Pick a line to see why, and what you can do
+about-why = Where it comes from
+about-why-none = No message: you wrote it yourself, or it was brought in from elsewhere.
+about-former = What it said before
+about-by-you = changed by you
+about-by-judge = changed after a conversation
+about-form-title = In your own words
+about-form-text = What is so about you
+about-delete = Delete
+about-restore = Restore
+about-back = Back
+about-stop = Do not remember me
+about-stop-what = From then on nothing new is noted about you. Notes are deleted at once. What has held for long is forgotten, too; once you are remembered again, you can restore it for { $days } days. The character still talks with you, and stories keep their memories. Who shall not remember you?
+about-stop-one = Only { $name }
+about-stop-all = No character, anywhere
+about-again = Remember me again
+status-forgotten = forgotten: somebody it told of asked for that
+correction-forgotten = Memory #{ NUMBER($number, useGrouping: 0) } told of somebody who asked to be forgotten. Nothing of it is left, and nothing can bring it back.
+privacy-by-forgetting = after somebody asked to be forgotten
+privacy-by-forgotten = somebody who has been forgotten since
+privacy-export = Here is everything that I keep of you. Only you can see this message.
+privacy-nothing = I keep nothing of you, so there's nothing to forget.
+privacy-forget-title = Shall I forget you?
+privacy-forget-intro = This is for good: neither you nor a moderator can bring back what goes. `/privacy export` gives you a copy first.
+privacy-goes = What goes
+privacy-goes-turns = { $count ->
+    [one] the text of one message of yours, and your name with it
+   *[other] the text of { $count } messages of yours, and your name with them
+}
+privacy-goes-own-stories = { $count ->
+    [one] one whole story in which nobody but you wrote
+   *[other] { $count } whole stories in which nobody but you wrote
+}
+privacy-goes-memories = { $count ->
+    [one] at least one memory: all that tell of you or rest on what you wrote
+   *[other] at least { $count } memories: all that tell of you or rest on what you wrote
+}
+privacy-goes-replies = { $count ->
+    [one] in one story with others, the lines of replies that name you or repeat your words
+   *[other] in { $count } stories with others, the lines of replies that name you or repeat your words
+}
+privacy-goes-kept = what characters keep about you: { $notes } notes and { $traits } traits
+privacy-goes-characters = { $count ->
+    [one] the character of your direct messages
+   *[other] the { $count } characters of your direct messages
+}
+privacy-goes-reports = { $count ->
+    [one] one report of yours
+   *[other] { $count } reports of yours
+}
+privacy-goes-made = { $count ->
+    [one] that it was you who made one character or correction of a server
+   *[other] that it was you who made { $count } characters and corrections of servers
+}
+privacy-stays = What stays
+privacy-stays-what = What other people wrote, also about you. The messages in Discord itself: you can delete yours there. Characters that you made for a server, without your name. Your wish not to be remembered, if you have one.
+privacy-after = Afterwards
+privacy-after-what = The chapters with your messages are written anew from what is left. You can play on, as somebody I don't know.
+privacy-button-forget = Forget me
+privacy-button-keep = Leave it as it is
+privacy-begun = I'm forgetting you. This can take some minutes in long stories; you may close this.
+privacy-done = You are forgotten.
+privacy-later = It's on record that you want to be forgotten. I couldn't finish yet and go on by myself; you needn't do anything.
+privacy-kept = Nothing has been changed.

@@ -46,6 +46,7 @@ settings-guild-only = ダイレクトメッセージに設定はありません�
 settings-manage-server = これを変えられるのは「サーバー管理」権限のある人だけです。その人に頼んでください。
 settings-role-everyone = そのロールには全員が入っています。モデレーターだけのロールを選んでください。
 settings-channel-closed = { $channel }に書き込めません。そこでわたしに「チャンネルを見る」「メッセージを送信」「埋め込みリンク」を許可して、もう一度お試しください。
+settings-time-zone-unknown = 「{ $name }」というタイムゾーンはありません。入力中に出る一覧から、Asia/Tokyo のように選んでください。
 
 # チャンネルの全員が読むもの
 
@@ -167,6 +168,8 @@ settings-role = 記憶を直せるのは、「メッセージの管理」権限�
 settings-role-none = 記憶を直せるのは、「メッセージの管理」権限のある人です。
 settings-log = 訂正と知らせは{ $channel }に載せます。
 settings-log-none = 訂正と知らせはどこにも載せません。知らせは `/memory flags` で見られます。
+settings-zone = タイムゾーンは { $zone } です。毎日その午前5時に、キャラクターは前の日に人について知ったことを見直します。
+settings-zone-none = タイムゾーンは未設定なので、ボットの運営者のものを使います。毎日その午前5時に、キャラクターは前の日に人について知ったことを見直します。
 log-opened = これからは、記憶がどうなったかをここに載せます。訂正、プレイヤーからの知らせ、まとめられなかったものです。
 memory-none-of-kind = この種類の記憶はありません。
 memory-redone = もとの発言が変わったので、{ $count }件の記憶は章を書き直すまで伏せてあります。
@@ -175,3 +178,82 @@ failed-fold = 何度試しても、古い発言を章にまとめられません
 failed-major = 何度試しても、いちばん古い章をまとめ直せませんでした。何も失われていません。章はそのまま残り、次の章ができたらまた試します。
 failed-refold = もとの発言が変わった第{ NUMBER($chapter, useGrouping: 0) }章を、何度試しても書き直せませんでした。その発言をもとにした記憶は伏せたままです。
 failed-audit = 何度試しても、第{ NUMBER($chapter, useGrouping: 0) }章の点検ができませんでした。章そのものは、書かれたまま残っています。
+
+# /memory about-me
+
+about-gone = それはもうありません。いま覚えていることは `/memory about-me` で見られます。
+about-not-remembered = { $name }は、あなたの希望どおり、いまは何も覚えないことになっています。先に「また覚えてもらう」を押してください。
+about-text-length = 1文字以上、{ $most }文字以内で書いてください。
+about-text-order = 指示か、想像の話のように読めるので残せません。あなたについて、そのとおりのことを書いてください。
+about-text-right = ここでの役目や権限があるとは覚えさせられません。「〜と言っている」という書き方なら残せます。
+about-title = { $name }があなたについて覚えていること
+about-title-nobody = あなたについて覚えていること
+about-nothing = ここには、あなたについて何か覚えているキャラクターはいません。
+about-empty = { $name }は、まだあなたについて何も覚えていません。
+about-stranger = あなたの希望で、どのキャラクターもあなたについて何も覚えません。話はこれまでどおりできます。
+about-off = あなたの希望で、{ $name }はあなたについて何も覚えません。話はこれまでどおりできます。
+about-waiting = まだ見直していないやりとりが{ $count }件あります。
+about-in-guild = サーバー「{ $name }」
+about-in-other-guild = わたしがもういないサーバー
+about-in-direct = ダイレクトメッセージ
+about-traits = 長く覚えていること
+about-dormant = 忘れかけていること（話に出れば思い出します）
+about-forgotten = 最近忘れたこと
+about-notes = 最近のメモ
+about-importance = { $importance ->
+    [1] あまり大事ではない
+    [2] 少し大事
+    [3] 大事
+    [4] とても大事
+   *[other] 何より大事
+}
+about-hazy = うろ覚え
+about-until = { $day }まで
+about-since = { $day }から
+about-seen = 最後に話に出たのは{ $day }
+about-absorbed = いまは「長く覚えていること」の一部
+about-taken-away = 自分で消した
+about-going = { $when }に完全に消える
+about-pick = 行を選ぶと、その理由と、できることが見られます
+about-why = もとになった発言
+about-why-none = もとになった発言はありません。自分で書いたか、外から取り込んだものです。
+about-former = 以前の文
+about-by-you = 自分で書き直した
+about-by-judge = 会話のあとで書き直された
+about-form-title = 自分の言葉で書く
+about-form-text = あなたについて
+about-delete = 消す
+about-restore = 元に戻す
+about-back = 戻る
+about-stop = わたしを覚えないで
+about-stop-what = これからは、あなたについて新しいことを何も書き留めません。メモはすぐに消えます。長く覚えていたことも忘れますが、また覚えてもらうことにすれば、{ $days }日のあいだは元に戻せます。キャラクターとの話はこれまでどおりできて、物語の記憶もそのまま残ります。誰に覚えないでもらいますか？
+about-stop-one = { $name }だけ
+about-stop-all = どこでも、全員
+about-again = また覚えてもらう
+status-forgotten = 本人の希望で忘れた
+correction-forgotten = 記憶 #{ NUMBER($number, useGrouping: 0) } は、忘れてほしいと希望した人に関するものでした。中身は残っておらず、元に戻すこともできません。
+privacy-by-forgetting = 忘れてほしいという希望があったとき
+privacy-by-forgotten = すでに忘れられた人
+privacy-export = あなたについて保存しているもののすべてです。このメッセージはあなたにしか見えません。
+privacy-nothing = あなたについて保存しているものはないので、忘れるものもありません。
+privacy-forget-title = あなたのことを忘れますか？
+privacy-forget-intro = 消えたものは、あなたにもモデレーターにも元に戻せません。先に `/privacy export` で控えを受け取れます。
+privacy-goes = 消えるもの
+privacy-goes-turns = あなたの発言 { $count } 件の本文と、そこに付いた名前
+privacy-goes-own-stories = あなたしか書いていない物語 { $count } 話（まるごと）
+privacy-goes-memories = 記憶 { $count } 件以上（あなたに関するもの、あなたの発言にもとづくもののすべて）
+privacy-goes-replies = ほかの人もいる物語 { $count } 話で、返事のうちあなたの名前が出る部分や、あなたの言葉を繰り返している部分
+privacy-goes-kept = キャラクターがあなたについて覚えていること（メモ { $notes } 件、特徴 { $traits } 件）
+privacy-goes-characters = あなたのダイレクトメッセージ用のキャラクター { $count } 人
+privacy-goes-reports = あなたの報告 { $count } 件
+privacy-goes-made = サーバーのキャラクターや記憶の訂正 { $count } 件に付いた、あなたが作ったという記録
+privacy-stays = 残るもの
+privacy-stays-what = ほかの人が書いたもの（あなたに触れた部分も含みます）。Discord 上のメッセージ（自分の分はそちらで削除できます）。サーバー用に作ったキャラクター（あなたの名前は外れます）。「覚えないでほしい」という設定（している場合）。
+privacy-after = そのあと
+privacy-after-what = あなたの発言があった章は、残ったものから書き直されます。続けて遊べますが、初対面の人として扱われます。
+privacy-button-forget = 忘れてもらう
+privacy-button-keep = このままにする
+privacy-begun = あなたのことを忘れています。長い物語では数分かかることがあります。閉じてもかまいません。
+privacy-done = あなたのことを忘れました。
+privacy-later = 忘れてほしいという希望は記録しました。まだ終わっていませんが、自動で続けるので、何もしなくて大丈夫です。
+privacy-kept = 何も変えていません。

@@ -46,6 +46,7 @@ settings-guild-only = 私信没有设置：在这里一切由你自己决定。
 settings-manage-server = 只有有“管理服务器”权限的人才能更改。请找他们帮忙。
 settings-role-everyone = 这个身份组里是所有人。请选一个只有管理员才有的身份组。
 settings-channel-closed = 我不能在 { $channel } 里发言。请允许我在那里查看频道、发送消息和嵌入链接，然后再试一次。
+settings-time-zone-unknown = 没有叫“{ $name }”的时区。请从输入时出现的列表里选一个，例如 Asia/Shanghai。
 
 # 整个频道都会看到的话
 
@@ -167,6 +168,8 @@ settings-role = 有“管理消息”权限的人和 { $role } 的成员可以�
 settings-role-none = 有“管理消息”权限的人可以更正记忆。
 settings-log = 更正和反馈会发到 { $channel }。
 settings-log-none = 更正和反馈不会发到任何频道。反馈可以用 `/memory flags` 查看。
+settings-zone = 时区是 { $zone }。每天当地凌晨 5 点，角色会整理前一天了解到的关于大家的事。
+settings-zone-none = 没有设置时区，按机器人运营者的时区：每天那里凌晨 5 点，角色会整理前一天了解到的关于大家的事。
 log-opened = 从现在起，记忆的变动会发在这里：更正、玩家的反馈，以及没能整理好的部分。
 memory-none-of-kind = 没有这一类的记忆。
 memory-redone = 依据的消息有改动，{ $count } 条记忆在所在章节重写之前暂不显示。
@@ -175,3 +178,82 @@ failed-fold = 试了几次，还是没能把较早的发言整理成章节。什
 failed-major = 试了几次，还是没能浓缩最早的章节。什么都没有丢：章节保持原样，下一章写好之后我会再试。
 failed-refold = 第 { NUMBER($chapter, useGrouping: 0) } 章里的消息有改动，试了几次还是没能重写。依据那条消息的记忆会继续隐藏。
 failed-audit = 试了几次，还是没能复查第 { NUMBER($chapter, useGrouping: 0) } 章。章节本身照原样保留。
+
+# /memory about-me
+
+about-gone = 这一条已经不在了。现在记着的内容可以用 `/memory about-me` 查看。
+about-not-remembered = 按你的意愿，{ $name }现在不记关于你的任何事。请先按“重新记住我”。
+about-text-length = 请写 1 到 { $most } 个字。
+about-text-order = 这读起来像是指令，或者是想象的事，所以不能留下。请直接写关于你的实际情况。
+about-text-right = 角色不能记下你在这里有什么身份或权限。可以写成“自称……”。
+about-title = { $name }记着的关于你的事
+about-title-nobody = 关于你记着的事
+about-nothing = 这里没有角色记着关于你的事。
+about-empty = { $name }还没有记下关于你的事。
+about-stranger = 按你的意愿，没有任何角色会记关于你的事。他们仍然会和你说话。
+about-off = 按你的意愿，{ $name }不记关于你的事，但仍然会和你说话。
+about-waiting = 还有 { $count } 次和你的对话没有看过。
+about-in-guild = 在服务器“{ $name }”
+about-in-other-guild = 在我已经离开的服务器
+about-in-direct = 在私信里
+about-traits = 长久记着的事
+about-dormant = 快要忘记的事（聊到时会想起来）
+about-forgotten = 最近忘记的事
+about-notes = 最近的笔记
+about-importance = { $importance ->
+    [1] 不太重要
+    [2] 有点重要
+    [3] 重要
+    [4] 很重要
+   *[other] 最重要
+}
+about-hazy = 记不太清
+about-until = 到 { $day } 为止
+about-since = 从 { $day } 起
+about-seen = 最后一次聊到是 { $day }
+about-absorbed = 已并入长久记着的事
+about-taken-away = 你自己删除的
+about-going = { $when }彻底消失
+about-pick = 选一条，看看依据和能做的事
+about-why = 依据的发言
+about-why-none = 没有依据的发言：是你自己写的，或者是从别处导入的。
+about-former = 以前的内容
+about-by-you = 由你改写
+about-by-judge = 对话之后改写
+about-form-title = 用你自己的话写
+about-form-text = 关于你
+about-delete = 删除
+about-restore = 恢复
+about-back = 返回
+about-stop = 不要记住我
+about-stop-what = 从此不再记下关于你的新事情，笔记会立即删除。长久记着的事也会忘记；如果之后让角色重新记住你，{ $days } 天内还可以恢复。角色仍然会和你说话，故事的记忆也会保留。要让谁不记住你？
+about-stop-one = 只有{ $name }
+about-stop-all = 所有地方的所有角色
+about-again = 重新记住我
+status-forgotten = 应当事人要求已遗忘
+correction-forgotten = 记忆 #{ NUMBER($number, useGrouping: 0) } 涉及一位要求被遗忘的人。它的内容已全部清除，无法恢复。
+privacy-by-forgetting = 有人要求被遗忘之后
+privacy-by-forgotten = 一位已被遗忘的人
+privacy-export = 这是我保存的关于你的全部内容。只有你能看到这条消息。
+privacy-nothing = 我没有保存任何关于你的内容，所以没有什么可遗忘的。
+privacy-forget-title = 要我忘记你吗？
+privacy-forget-intro = 删除后，你和管理员都无法恢复。可以先用 `/privacy export` 留一份副本。
+privacy-goes = 将被删除
+privacy-goes-turns = 你的 { $count } 条消息的内容，以及上面的名字
+privacy-goes-own-stories = 只有你写过的 { $count } 个故事（整个删除）
+privacy-goes-memories = 至少 { $count } 条记忆：所有讲到你的，或以你写的内容为依据的
+privacy-goes-replies = 在与他人共同的 { $count } 个故事里，回复中提到你名字或重复你原话的部分
+privacy-goes-kept = 角色记住的关于你的内容：{ $notes } 条笔记，{ $traits } 条特征
+privacy-goes-characters = 你私信中的 { $count } 个角色
+privacy-goes-reports = 你的 { $count } 份报告
+privacy-goes-made = 服务器的角色和记忆更正共 { $count } 项由你完成的记录
+privacy-stays = 将会保留
+privacy-stays-what = 其他人写的内容，包括其中提到你的部分。Discord 里的消息：你可以自己在那里删除。你为服务器创建的角色，但不再带有你的名字。你的“不要记住我”设置（如果有）。
+privacy-after = 之后
+privacy-after-what = 有你消息的章节会根据剩下的内容重写。你可以继续玩，但对我来说你会是一个陌生人。
+privacy-button-forget = 忘记我
+privacy-button-keep = 保持原样
+privacy-begun = 正在忘记你。故事很长时可能需要几分钟；可以关掉这条消息。
+privacy-done = 已经忘记你了。
+privacy-later = 已记下你要求被遗忘。现在还没有完成，我会自动继续，你不用做任何事。
+privacy-kept = 什么都没有改变。

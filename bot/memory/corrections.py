@@ -49,8 +49,11 @@ def corrected(memory: Memory, correction: Correction, *, speaker: str, history: 
     """The memory's next version.
 
     ``speaker`` is who said it according to the cited turns; a claim is theirs. ``history`` are its versions, oldest first.
-    Raises CorrectionError when the correction makes no sense for this memory: nothing would change, or there is no text.
+    Raises CorrectionError when the correction makes no sense for this memory: nothing would change, there is no text, or
+    somebody it told of asked to be forgotten.
     """
+    if memory.status is MemoryStatus.FORGOTTEN:
+        raise CorrectionError("correction-forgotten", number=memory.number)
     change = _CHANGES[correction.kind](memory, correction, speaker, history)
     if (change.content, change.status) == (memory.content, memory.status):
         raise CorrectionError("correction-changes-nothing", number=memory.number)

@@ -86,13 +86,24 @@ def shown(raw: str, beats: tuple[Beat, ...], character: str) -> str:
     if _json_beats(raw) is None:
         visible = _SPAN.sub(lambda m: "" if m["ooc"] or m["thought"] else m[0], _closed(raw))
         return re.sub(r"\n{3,}", "\n\n", visible).strip()
-    lines = []
-    for beat in beats:
-        if beat.kind is BeatKind.NARRATION:
-            lines.append(f"*{beat.text.strip('*')}*" if "*" not in beat.text.strip("*") else beat.text)
-        elif beat.kind is BeatKind.SPEECH:
-            lines.append(("" if beat.speaker == character else f"**{beat.speaker}** ") + _quoted(beat.text))
-    return "\n".join(lines)
+    return written(tuple(beat for beat in beats if beat.kind in (BeatKind.NARRATION, BeatKind.SPEECH)), character)
+
+
+def written(beats: tuple[Beat, ...], character: str) -> str:
+    """Beats as a character's reply in markup, one to a line."""
+    return "\n".join(_marked(beat, character) for beat in beats)
+
+
+def _marked(beat: Beat, character: str) -> str:
+    match beat.kind:
+        case BeatKind.NARRATION:
+            return f"*{beat.text.strip('*')}*" if "*" not in beat.text.strip("*") else beat.text
+        case BeatKind.THOUGHT:
+            return f"`{beat.text}`"
+        case BeatKind.OOC:
+            return f"(({beat.text}))"
+        case BeatKind.SPEECH:
+            return ("" if beat.speaker == character else f"**{beat.speaker}** ") + _quoted(beat.text)
 
 
 def plain_name(name: str) -> str:

@@ -6,8 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from bot.memory.turns import Citation
+
+# No Discord id is 0. Still an id to all that asks whether a person made a change.
+BY_FORGOTTEN: Final = "0"
 
 
 class MemoryKind(StrEnum):
@@ -26,7 +30,8 @@ class MemoryStatus(StrEnum):
 
     ``condensed``: a newer memory stands for it. ``resolved``: a loose end that was tied. ``retracted``: taken out by a
     moderator. ``stale``: a turn it cites was edited or deleted; it is out of sight until its chapter is folded again.
-    ``replaced``: its chapter was folded again.
+    ``replaced``: its chapter was folded again. ``forgotten``: somebody that it told of asked to be forgotten; nothing of its
+    words is left, and nothing brings it back.
     """
 
     ACTIVE = "active"
@@ -35,6 +40,7 @@ class MemoryStatus(StrEnum):
     RETRACTED = "retracted"
     STALE = "stale"
     REPLACED = "replaced"
+    FORGOTTEN = "forgotten"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +106,8 @@ class NewMemory:
 class Version:
     """One entry of a memory's history.
 
-    ``by`` is ``fold``, ``major fold``, ``audit``, ``edit``, ``deletion``, or a moderator's Discord id.
+    ``by`` is ``fold``, ``major fold``, ``audit``, ``edit``, ``deletion``, ``forgetting``, or a moderator's Discord id, which is
+    :data:`BY_FORGOTTEN` after the moderator asked to be forgotten.
     """
 
     version: int
@@ -169,7 +176,12 @@ class SessionMemory:
 def derived_from(memories: Iterable[Memory], seqs: frozenset[int]) -> frozenset[int]:
     """The numbers of all memories that cite one of the turns, and of all that condense one of those, in any generation."""
     known = tuple(memories)
-    reached = {m.number for m in known if any(cite.seq in seqs for cite in m.cites)}
+    return above(known, {m.number for m in known if any(cite.seq in seqs for cite in m.cites)})
+
+
+def above(memories: Iterable[Memory], numbers: Iterable[int]) -> frozenset[int]:
+    """The numbers of some memories, and of all that condense one of them, in any generation."""
+    known, reached = tuple(memories), set(numbers)
     while True:
         more = {m.number for m in known if reached.intersection(m.condenses)} - reached
         if not more:
@@ -185,7 +197,7 @@ def after_change(memory: SessionMemory, seqs: frozenset[int]) -> tuple[Memory, .
     moderator retracted stays retracted.
     """
     reached = derived_from(memory.memories, seqs)
-    untouched = (MemoryStatus.REPLACED, MemoryStatus.RETRACTED)
+    untouched = (MemoryStatus.REPLACED, MemoryStatus.RETRACTED, MemoryStatus.FORGOTTEN)
     hidden = [m for m in memory.memories if m.number in reached and m.status not in untouched]
     standing = (MemoryStatus.ACTIVE, MemoryStatus.CONDENSED)
     freed = {number for m in hidden if m.status in standing for number in m.condenses} - reached

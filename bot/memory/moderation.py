@@ -12,11 +12,15 @@ from bot.memory.corrections import CorrectionKind
 
 @dataclass(frozen=True, slots=True)
 class GuildSettings:
-    """What a guild chose: a role whose members are moderators here, and the channel where corrections are posted."""
+    """What a guild chose: a role whose members are moderators here, the channel where corrections are posted, and its time zone.
+
+    ``time_zone`` is a name of the tz database; None leaves it to the operator.
+    """
 
     guild_id: int
     moderator_role_id: int | None = None
     log_channel_id: int | None = None
+    time_zone: str | None = None
 
 
 # No Discord id is 0.

@@ -83,13 +83,15 @@ class Snapshot:
 class Tail:
     """What a prompt puts before its newest turn, by the turn's id, with its size in tokens.
 
-    ``epoch`` is the session's when it was laid out: what came of rows that changed since is not kept.
+    ``epoch`` is the session's when it was laid out: what came of rows that changed since is not kept. ``revived`` are the ids
+    of the dormant traits that it brings back.
     """
 
     turn_id: int
     text: str
     tokens: int
     epoch: int
+    revived: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

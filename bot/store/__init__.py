@@ -13,20 +13,27 @@ from bot.store.changes import ChangeStore
 from bot.store.chapters import ChapterStore
 from bot.store.characters import CharacterStore
 from bot.store.database import Database
+from bot.store.departures import DepartureStore
 from bot.store.findings import FindingStore
 from bot.store.folds import FoldStore
+from bot.store.forgetting import ForgettingStore
+from bot.store.imports import ImportStore
+from bot.store.judgements import JudgementStore, NotesWork, TraitsWork
 from bot.store.ledger import Render
 from bot.store.memories import MemoryStore
 from bot.store.migrate import migrate as migrate_database
 from bot.store.migrate import upgrade
 from bot.store.moderation import ModerationStore
+from bot.store.own_data import OwnDataStore
+from bot.store.people import PeopleStore
 from bot.store.planning import Due
 from bot.store.sessions import SessionStore
 from bot.store.statistics import Call, StatisticsStore
+from bot.store.traits import TraitStore
 from bot.store.turns import TurnStore
 from bot.store.webhooks import WebhookStore
 
-__all__ = ["Call", "Due", "Render", "Store", "upgrade"]
+__all__ = ["Call", "Due", "NotesWork", "Render", "Store", "TraitsWork", "upgrade"]
 
 
 class Store(
@@ -41,6 +48,13 @@ class Store(
     WebhookStore,
     ModerationStore,
     FindingStore,
+    ForgettingStore,
+    DepartureStore,
+    OwnDataStore,
+    PeopleStore,
+    TraitStore,
+    JudgementStore,
+    ImportStore,
 ):
     """Everything that is kept. Open it with ``open``, close it with ``close`` or at the end of ``async with``."""
 

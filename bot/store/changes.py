@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.memory.memories import SessionMemory, after_change
 from bot.memory.story import FoldKind, Session
 from bot.memory.turns import Beat, TurnState
+from bot.store.exchanges import reach_people
 from bot.store.ledger import Render, load_memory, write_changed
 from bot.store.planning import plan_unless_open
 from bot.store.rows import Topic, drop_tails, lock_session, lock_session_of_turn, turn_of, write_head
@@ -29,7 +30,7 @@ class ChangeStore(Topic):
         """Give a kept turn another text. Returns the ids of the sessions touched: none when nothing changed.
 
         When a chapter covers the turn, what was derived from it goes out of sight until the chapter is folded again,
-        which is planned for ``at``. Raises LookupError.
+        which is planned for ``at``. What it showed about its author is judged again. Raises LookupError.
         """
         async with self._database.write() as connection:
             session, turn = await lock_session_of_turn(connection, turn_id)
@@ -52,13 +53,14 @@ class ChangeStore(Topic):
             edited = turn_of((await connection.execute(changed.returning(turns))).one())
             await index_turn(connection, session.id, edited)
             await _reach_memory(connection, session, frozenset({turn.seq}), by="edit", at=at, render=render)
+            await reach_people(connection, session, [edited], at)
             await scrub(connection)
             return frozenset({session.id})
 
     async def delete_turns(self, message_ids: Sequence[int], at: datetime, render: Render) -> frozenset[int]:
         """Take back the turns that any of the messages carries; their words leave the database.
 
-        Returns the ids of the sessions touched. The memory is reached as by an edit.
+        Returns the ids of the sessions touched. The memory, and what is known of persons, is reached as by an edit.
         """
         carried = (
             select(turns.c.session_id, turns.c.id)
@@ -101,6 +103,7 @@ async def _delete(
         await index_turn(connection, session_id, turn)
     seqs = frozenset(turn.seq for turn in gone)
     await _reach_memory(connection, session, seqs, by="deletion", at=at, render=render)
+    await reach_people(connection, session, gone, at)
 
 
 async def _reach_memory(

@@ -257,7 +257,8 @@ def _with(memory: SessionMemory, changed: Iterable[Memory], added: Iterable[Memo
 def _after_refold(memory: Memory, history: Sequence[Version], kept: Mapping[int, int]) -> MemoryStatus:
     """What becomes of a memory when its chapter is folded again; ``kept`` are the seqs of the chapter's kept turns."""
     if memory.status is not MemoryStatus.STALE:
-        stays = memory.corrected or memory.status in (MemoryStatus.CONDENSED, MemoryStatus.RESOLVED)
+        lasting = (MemoryStatus.CONDENSED, MemoryStatus.RESOLVED, MemoryStatus.FORGOTTEN)
+        stays = memory.corrected or memory.status in lasting
         return memory.status if stays else MemoryStatus.REPLACED
     has_source = any(cite.seq in kept for cite in memory.cites)
     if memory.kind is MemoryKind.LOOSE_END and memory.resolved_by is not None and has_source:

@@ -47,7 +47,8 @@ class Database:
     def at(cls, url: str) -> Self:
         """The database at an address; nothing is opened before the first transaction."""
         is_sqlite = make_url(url).get_backend_name() == "sqlite"
-        return cls(create_async_engine(url, pool_pre_ping=not is_sqlite))
+        # The parameters of a statement are what players wrote; without hiding, an error repeats them, and the log the error.
+        return cls(create_async_engine(url, pool_pre_ping=not is_sqlite, hide_parameters=True))
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:
@@ -69,6 +70,19 @@ class Database:
             if connection.dialect.name == "postgresql":
                 await connection.execute(select(func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
             yield connection
+
+    async def checkpoint(self) -> bool:
+        """Bring all of SQLite's write-ahead log into the database and empty it: it holds what pages were before.
+
+        False when a reader was in the way for as long as one waits.
+        """
+        if self._turnstile is None:
+            return True
+        async with self._turnstile, self._writer.connect() as connection:
+            # Not within a transaction, which the driver's own connection is spared.
+            driver = (await connection.get_raw_connection()).driver_connection
+            rows = await driver.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)") if driver else []
+            return not any(row[0] for row in rows)
 
     async def close(self) -> None:
         """Close all connections."""

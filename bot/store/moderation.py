@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -29,13 +30,7 @@ class ModerationStore(Topic):
         """Keep a guild's settings in place of the former ones."""
         async with self._database.write() as connection:
             await connection.execute(delete(guild_settings).where(guild_settings.c.guild_id == settings.guild_id))
-            await connection.execute(
-                insert(guild_settings).values(
-                    guild_id=settings.guild_id,
-                    moderator_role_id=settings.moderator_role_id,
-                    log_channel_id=settings.log_channel_id,
-                )
-            )
+            await connection.execute(insert(guild_settings).values(asdict(settings)))
 
     async def add_flag(
         self, session_id: int, number: int, *, by: int, why: str, at: datetime, since: datetime, most: int

@@ -9,7 +9,7 @@ from sqlalchemy import insert, select, update
 
 from bot.memory.tokens import Script, TokenRatio
 from bot.store.rows import Topic
-from bot.store.tables import calls, ratios
+from bot.store.tables import calls, ratios, sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +60,10 @@ class StatisticsStore(Topic):
         milliseconds: int,
         at: datetime,
     ) -> None:
-        """Record one request to a model; the figures are as ``Call`` says."""
+        """Record one request to a model; the figures are as ``Call`` says. A story that was removed meanwhile is none."""
         values = {
             "purpose": purpose,
-            "session_id": session_id,
+            "session_id": select(sessions.c.id).where(sessions.c.id == session_id).scalar_subquery(),
             "model": model,
             "prompt_tokens": prompt_tokens,
             "cached_tokens": cached_tokens,

@@ -8,6 +8,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Date,
     Float,
     ForeignKey,
     ForeignKeyConstraint,
@@ -24,6 +25,7 @@ from sqlalchemy import (
 from bot.memory.corrections import CorrectionKind
 from bot.memory.memories import MemoryKind, MemoryStatus
 from bot.memory.moderation import FlagState
+from bot.memory.people import ExchangeState, JudgementKind
 from bot.memory.story import FoldKind, FoldState
 from bot.memory.tokens import Script
 from bot.memory.turns import AuthorKind, TurnState
@@ -63,6 +65,26 @@ def _content() -> tuple[Column[Any], ...]:
 
 def _of_memory() -> ForeignKeyConstraint:
     return ForeignKeyConstraint(["session_id", "number"], ["memories.session_id", "memories.number"])
+
+
+def _acquaintance() -> Column[Any]:
+    return _required("acquaintance_id", Integer, ForeignKey("acquaintances.id"))
+
+
+def _sources(owner: str, *more: Column[Any]) -> Table:
+    """The beats that a note or a trait comes from, in order."""
+    return Table(
+        f"{owner}_sources",
+        metadata,
+        Column(f"{owner}_id", Integer, ForeignKey(f"{owner}s.id"), primary_key=True),
+        Column("position", Integer, primary_key=True),
+        _required("session_id", Integer),
+        _required("seq", Integer),
+        _required("beat", Integer),
+        *more,
+        ForeignKeyConstraint(["session_id", "seq"], ["turns.session_id", "turns.seq"]),
+        Index(None, "session_id", "seq"),
+    )
 
 
 # ``name_key`` is the name with its case folded: the databases' own LOWER knows ASCII only, or depends on a locale.
@@ -323,6 +345,7 @@ guild_settings = Table(
     Column("guild_id", BigInteger, primary_key=True, autoincrement=False),
     Column("moderator_role_id", BigInteger),
     Column("log_channel_id", BigInteger),
+    Column("time_zone", Text),
 )
 
 # What players reported as wrong.
@@ -342,4 +365,131 @@ flags = Table(
     _of_memory(),
     Index(None, "by", "at"),
     Index(None, "session_id", "state"),
+)
+
+# A person as a character knows them. Not ``remembered``: nothing may be kept.
+acquaintances = Table(
+    "acquaintances",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _required("character_id", Integer, ForeignKey("characters.id")),
+    _required("player_id", BigInteger),
+    _required("name", Text),
+    _required("remembered", Boolean),
+    UniqueConstraint("character_id", "player_id"),
+    Index(None, "player_id"),
+)
+
+# Who does not want any character to keep anything.
+strangers = Table(
+    "strangers",
+    metadata,
+    Column("player_id", BigInteger, primary_key=True, autoincrement=False),
+    _required("at", UtcDateTime),
+)
+
+exchanges = Table(
+    "exchanges",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _acquaintance(),
+    _required("session_id", Integer),
+    _required("first", Integer),
+    _required("reply", Integer),
+    _required("state", EnumText(ExchangeState)),
+    ForeignKeyConstraint(["session_id", "reply"], ["turns.session_id", "turns.seq"]),
+    UniqueConstraint("acquaintance_id", "session_id", "reply"),
+    Index(None, "acquaintance_id", "state"),
+    Index(None, "session_id", "reply"),
+)
+
+# Ids are not used again: a button that a person left open names one.
+notes = Table(
+    "notes",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _acquaintance(),
+    _required("text", Text),
+    _required("at", UtcDateTime),
+    _required("judged", Boolean),
+    _required("absorbed", Boolean),
+    Index(None, "acquaintance_id"),
+    sqlite_autoincrement=True,
+)
+note_sources = _sources("note")
+
+# ``imported`` tells a line of an import from all others, so that it is imported once.
+traits = Table(
+    "traits",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _acquaintance(),
+    _required("text", Text),
+    _required("importance", Integer),
+    _required("matches", Integer),
+    _required("first_at", UtcDateTime),
+    _required("confirmed_at", UtcDateTime),
+    _required("faded_at", UtcDateTime),
+    Column("until", Date),
+    _required("hazy", Boolean),
+    Column("dormant_at", UtcDateTime),
+    Column("forgotten_at", UtcDateTime),
+    _required("deleted", Boolean),
+    Column("imported", Text),
+    UniqueConstraint("acquaintance_id", "imported"),
+    Index(None, "acquaintance_id"),
+    sqlite_autoincrement=True,
+)
+# ``former``: it shows what the trait said before, not what it says now.
+trait_sources = _sources("trait", _required("former", Boolean))
+
+# What a trait said before, oldest first.
+former_texts = Table(
+    "former_texts",
+    metadata,
+    Column("trait_id", Integer, ForeignKey("traits.id"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    _required("text", Text),
+    _required("by", Text),
+    _required("until", UtcDateTime),
+)
+
+judgements = Table(
+    "judgements",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _acquaintance(),
+    _required("kind", EnumText(JudgementKind)),
+    _required("everything", Boolean),
+    _required("state", EnumText(FoldState)),
+    _required("due_at", UtcDateTime),
+    _required("attempts", Integer),
+    _required("error", Text),
+    Column("claimed_at", UtcDateTime),
+    Column("finished_at", UtcDateTime),
+    Index(None, "state", "due_at"),
+    Index(None, "acquaintance_id", "state"),
+)
+
+# The last day, by a guild's own calendar, whose morning was held; guild 0 stands for direct messages.
+mornings = Table(
+    "mornings",
+    metadata,
+    Column("guild_id", BigInteger, primary_key=True, autoincrement=False),
+    _required("day", Date),
+)
+
+# Persons who asked to be forgotten, until that is done; and guilds that removed the bot.
+forgettings = Table(
+    "forgettings",
+    metadata,
+    Column("player_id", BigInteger, primary_key=True, autoincrement=False),
+    _required("asked_at", UtcDateTime),
+    Column("emptied_at", UtcDateTime),
+)
+departures = Table(
+    "departures",
+    metadata,
+    Column("guild_id", BigInteger, primary_key=True, autoincrement=False),
+    _required("at", UtcDateTime),
 )

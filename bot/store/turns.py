@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.story import LastMessage, Session, Snapshot, Tail
 from bot.memory.turns import AuthorKind, Beat, BeatKind, PlayerMessage, Turn, TurnState
+from bot.store.exchanges import note_exchanges
 from bot.store.planning import Due, plan_if_due, raw_turns
 from bot.store.players import label_of
 from bot.store.rows import (
@@ -109,12 +110,13 @@ class TurnStore(Topic):
         """Commit what the model wrote, byte for byte, and what stood before the turn it answers. Plans a fold when this turn
         makes it due.
 
-        Raises LookupError when the turn is not being written.
+        What each person wrote who is answered waits with it to be judged. Raises LookupError when the turn is not being written.
         """
         async with self._database.write() as connection:
             session, turn = await lock_session_of_turn(connection, turn_id)
             if turn.state is not TurnState.WRITING:
                 raise LookupError(f"turn {turn_id} is not being written")
+            await note_exchanges(connection, session, turn)
             written = update(turns).where(turns.c.id == turn_id)
             written = written.values(
                 raw=raw,
@@ -129,7 +131,7 @@ class TurnStore(Topic):
                 model=model,
             )
             turn = turn_of((await connection.execute(written.returning(turns))).one())
-            if tail is not None and tail.epoch == session.epoch:
+            if tail is not None and tail.text and tail.epoch == session.epoch:
                 answered = update(turns).where(turns.c.id == tail.turn_id, turns.c.state == TurnState.KEPT)
                 await connection.execute(answered.values(tail=tail.text, tail_tokens=tail.tokens))
             await index_turn(connection, session.id, turn)

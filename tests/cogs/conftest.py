@@ -29,6 +29,8 @@ from bot.memory.prompt import Card
 from bot.memory.story import Place, Scope, Session
 from bot.memory.turns import Turn, TurnState
 from bot.moderation import Moderation
+from bot.people import People
+from bot.privacy import Privacy
 from bot.rendering import Renderer
 from bot.store import Store
 from tests.support.model_server import ModelServer
@@ -36,6 +38,7 @@ from tests.support.model_server import ModelServer
 RIN = Card("Rin", "A ferrywoman who guards a secret.", "*Rin looks up.* “Who is there?”")
 KEEPER = 4_242
 FLAGS_PER_HOUR = 2
+KEEP_DAYS = 30
 
 
 @dataclass
@@ -46,6 +49,8 @@ class World:
     bot: KataribeBot
     engine: Engine
     moderation: Moderation
+    people: People
+    privacy: Privacy
     store: Store
     renderer: Renderer
     server: ModelServer
@@ -102,7 +107,7 @@ class World:
 
     def new_bot(self) -> KataribeBot:
         """The bot of another process, on the same database."""
-        return KataribeBot(self.engine, self.moderation, Catalogue())
+        return KataribeBot(self.engine, self.moderation, self.people, self.privacy, Catalogue())
 
     async def restart(self) -> None:
         """End the process and start another."""
@@ -140,6 +145,8 @@ class Parts:
     renderer: Renderer
     engine: Engine
     moderation: Moderation
+    people: People
+    privacy: Privacy
     clock: Callable[[], datetime]
 
 
@@ -164,7 +171,9 @@ async def parts(tmp_path: Path, migrated: Path) -> AsyncIterator[Parts]:
         delay = timedelta(seconds=30)
         engine = Engine(store, model, counter, renderer, budgets=budgets, fold_delay=delay, clock=clock)
         moderation = Moderation(store, engine, flags_per_hour=FLAGS_PER_HOUR, clock=clock)
-        made = Parts(server, store, renderer, engine, moderation, clock=lambda: datetime.now(UTC))
+        people = People(store, clock=clock)
+        privacy = Privacy(store, engine, renderer, clock=clock, keep=timedelta(days=KEEP_DAYS))
+        made = Parts(server, store, renderer, engine, moderation, people, privacy, clock=lambda: datetime.now(UTC))
         yield made
 
 
@@ -172,7 +181,7 @@ async def parts(tmp_path: Path, migrated: Path) -> AsyncIterator[Parts]:
 def simcord_bot(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> KataribeBot:
     """What simcord's own fixture runs; an error in the bot that no test looks at fails the test."""
     _let_webhooks_speak_in_threads(monkeypatch)
-    return KataribeBot(parts.engine, parts.moderation, Catalogue())
+    return KataribeBot(parts.engine, parts.moderation, parts.people, parts.privacy, Catalogue())
 
 
 @pytest.fixture
@@ -185,8 +194,8 @@ def world(parts: Parts, simcord_env: simcord.Env, simcord_bot: KataribeBot) -> W
     mio = guild.add_member(env.create_user("mio", global_name="Mio"))
     sora = guild.add_member(env.create_user("sora", global_name="Sora"), roles=[moderators])
     return World(
-        env, simcord_bot, parts.engine, parts.moderation, parts.store, parts.renderer, parts.server,
-        guild, channel, mio, sora,
+        env, simcord_bot, parts.engine, parts.moderation, parts.people, parts.privacy, parts.store, parts.renderer,
+        parts.server, guild, channel, mio, sora,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""``/memory settings``: the guild's moderator role and log channel."""
+"""``/memory settings``: the guild's moderator role, log channel and time zone."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ async def test_role_and_channel_are_set_and_shown(world: World, owner: MemberAct
     assert told(again).splitlines() == [
         f"Memories can be corrected by people with the permission Manage Messages, and by <@&{role.id}>.",
         f"Corrections and reports are posted in <#{log.id}>.",
+        world.bot.catalogue.text("settings-zone-none"),
     ]
     assert [words(m) for m in log.history()] == [world.bot.catalogue.text("log-opened")]
 
@@ -56,6 +57,44 @@ async def test_each_can_be_unset_alone(world: World, owner: MemberActor, what: s
     )
     none = "settings-role-none" if what == "role" else "settings-log-none"
     assert world.bot.catalogue.text(none) in told(result)
+
+
+async def test_a_time_zone_is_set_whatever_its_case_shown_and_unset(world: World, owner: MemberActor) -> None:
+    await world.moderation.set_moderator_role(world.guild.id, 7)
+
+    result = await owner.slash(world.channel, "memory settings", time_zone="america/new york")
+    set_to = await stored(world)
+    cleared = await owner.slash(world.channel, "memory settings", clear="zone")
+
+    assert set_to == GuildSettings(world.guild.id, 7, None, "America/New_York")
+    assert world.bot.catalogue.text("settings-zone", zone="America/New_York") in told(result)
+    assert await stored(world) == GuildSettings(world.guild.id, 7)
+    assert world.bot.catalogue.text("settings-zone-none") in told(cleared)
+
+
+@pytest.mark.parametrize("written", ["Atlantis/Central", "../../etc/passwd", "/etc/localtime", "Europe", "*"])
+async def test_an_unknown_time_zone_is_refused_and_nothing_else_is_set(
+    world: World, owner: MemberActor, written: str
+) -> None:
+    role = world.guild.create_role("Storytellers")
+
+    result = await owner.slash(world.channel, "memory settings", time_zone=written, moderator_role=role)
+
+    simcord.assert_error(world.env, Refused)
+    assert told(result).strip() == world.bot.catalogue.text("settings-time-zone-unknown", name=written)
+    assert await stored(world) == GuildSettings(world.guild.id)
+
+
+async def test_time_zones_are_offered_by_place_then_by_any_part_of_the_name(world: World, owner: MemberActor) -> None:
+    by_place = await owner.autocomplete(world.channel, "memory settings", "time_zone", "tok")
+    by_part = await owner.autocomplete(world.channel, "memory settings", "time_zone", "new york")
+    everything = await owner.autocomplete(world.channel, "memory settings", "time_zone", "")
+    nothing = await owner.autocomplete(world.channel, "memory settings", "time_zone", "atlantis")
+
+    assert [c["value"] for c in by_place] == ["Asia/Tokyo", "Antarctica/Vostok", "Asia/Vladivostok"]
+    assert [c["value"] for c in by_part] == ["America/New_York"]
+    assert len(everything) == 25
+    assert nothing == []
 
 
 async def test_those_who_only_moderate_messages_are_refused(world: World) -> None:

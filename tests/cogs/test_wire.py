@@ -28,7 +28,10 @@ async def raws(parts: Parts, session: Session) -> list[str]:
 
 
 async def test_typing_is_shown_a_rate_limit_waited_out_and_the_reply_arrives_once(parts: Parts) -> None:
-    async with discord_world() as world, world.connected(KataribeBot(parts.engine, parts.moderation, Catalogue())):
+    async with (
+        discord_world() as world,
+        world.connected(KataribeBot(parts.engine, parts.moderation, parts.people, parts.privacy, Catalogue())),
+    ):
         session = await begin(parts, world)
         gate = asyncio.Event()
         parts.server.replies.append(Script("Answer 1.", hang=gate))
@@ -45,7 +48,10 @@ async def test_typing_is_shown_a_rate_limit_waited_out_and_the_reply_arrives_onc
 
 
 async def test_a_lost_connection_loses_no_message_and_repeats_none(parts: Parts) -> None:
-    async with discord_world() as world, world.connected(KataribeBot(parts.engine, parts.moderation, Catalogue())):
+    async with (
+        discord_world() as world,
+        world.connected(KataribeBot(parts.engine, parts.moderation, parts.people, parts.privacy, Catalogue())),
+    ):
         session = await begin(parts, world)
         mio = world.add_member("mio")
         gate = asyncio.Event()
@@ -67,13 +73,17 @@ async def test_a_process_that_ends_while_a_reply_is_written_offers_it_again_at_t
         session = await begin(parts, world)
         mio = world.add_member("mio")
         parts.server.replies.append(Script("Never said.", hang=asyncio.Event()))
-        async with world.connected(KataribeBot(parts.engine, parts.moderation, Catalogue())):
+        async with world.connected(
+            KataribeBot(parts.engine, parts.moderation, parts.people, parts.privacy, Catalogue())
+        ):
             await mio.send(world.channel, "Hello?")
             await parts.server.arrived(1)
 
         assert await raws(parts, session) == ["Hello?"]
         assert await parts.store.begin_reply(session.id, parts.clock()) is not None
-        async with world.connected(KataribeBot(parts.engine, parts.moderation, Catalogue())) as bot:
+        async with world.connected(
+            KataribeBot(parts.engine, parts.moderation, parts.people, parts.privacy, Catalogue())
+        ) as bot:
             await eventually(lambda: len(world.texts()) == 2)
             notice = world.channel.history()[-1]
             assert isinstance(bot, KataribeBot)
@@ -86,7 +96,10 @@ async def test_a_process_that_ends_while_a_reply_is_written_offers_it_again_at_t
 async def test_a_picture_is_fetched_and_kept(parts: Parts) -> None:
     out = io.BytesIO()
     Image.new("RGB", (300, 200), "teal").save(out, "JPEG")
-    async with discord_world() as world, world.connected(KataribeBot(parts.engine, parts.moderation, Catalogue())):
+    async with (
+        discord_world() as world,
+        world.connected(KataribeBot(parts.engine, parts.moderation, parts.people, parts.privacy, Catalogue())),
+    ):
         mio = world.add_member("mio")
 
         form = await mio.slash(world.channel, "character create", picture=("rin.jpg", out.getvalue()))

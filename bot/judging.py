@@ -1,0 +1,306 @@
+"""The background work on people: exchanges are judged for notes, notes for traits, and each morning what is left, and traits fade.
+
+Rows say what is due; this only carries it out. Model calls stand outside every transaction, and a result is committed only if
+what it was made from is still the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from bot.errors import ModelTimeout, ModelUnavailable, WindowExceeded
+from bot.llm.checks import Rejection, check_form, check_output, extract_json
+from bot.llm.client import ModelClient
+from bot.llm.requests import Completion, ModelRequest, Purpose
+from bot.memory import judgement
+from bot.memory.fading import aged, confirmed
+from bot.memory.language import detect_language
+from bot.memory.messages import Message
+from bot.memory.observing import NotesVerdict, TraitsVerdict, judge_notes, judge_traits
+from bot.memory.people import Acquaintance, Exchange, Judgement, JudgementKind, Trait
+from bot.store import Store
+from bot.store.judgements import NotesWork, TraitsWork
+from bot.time_zones import morning_day, zone_name
+
+log = logging.getLogger(__name__)
+
+_PLANS: Final = 3
+# A hosted server may refuse for hours; a judgement that cannot be asked for waits no longer than this between tries.
+_LONGEST_WAIT: Final = timedelta(hours=1)
+# Six notes, or four traits with what was seen again, with their numbers; more is no handover.
+_ANSWER_TOKENS: Final = 2048
+
+
+class JudgementFailedError(Exception):
+    """Nothing usable came of it; ``code`` is short, for the row and the log, and holds no player's text."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class Judging:
+    """Carries out due judgements, and holds the mornings.
+
+    ``zone`` is the time zone of guilds that set none, and of direct messages. ``attempts`` is how often a judge is asked who
+    answers nothing usable; between tries ``delay`` passes, four times as long each time. ``at_once`` is how many judgements
+    run at the same time. With ``active`` false nobody is judged.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        model: ModelClient,
+        *,
+        clock: Callable[[], datetime],
+        zone: str,
+        delay: timedelta,
+        attempts: int = 3,
+        at_once: int = 1,
+        active: bool = True,
+    ) -> None:
+        self._store = store
+        self._model = model
+        self._clock = clock
+        self._default_zone = zone
+        self._delay = delay
+        self._attempts = attempts
+        self._active = active
+        self._places = asyncio.Semaphore(at_once)
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+
+    async def wake(self) -> None:
+        """Take on all that is due and not under way yet; returns at once."""
+        for due in await self._store.due_judgements(self._clock()) if self._active else ():
+            if due.id not in self._tasks:
+                task = asyncio.create_task(self._run(due), name=f"judgement-{due.id}")
+                self._tasks[due.id] = task
+                task.add_done_callback(self._forget)
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        self._tasks = {judgement_id: other for judgement_id, other in self._tasks.items() if other is not task}
+
+    async def run_due(self) -> None:
+        """Take on all that is due, then what the notes that were kept make due, and wait until it is done."""
+        for _ in JudgementKind:
+            await self.wake()
+            await asyncio.gather(*self._tasks.values())
+
+    async def close(self) -> None:
+        """Stop what is under way; its rows say that it is unfinished, so the next start takes it up."""
+        tasks = tuple(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    # Mornings
+
+    async def zones(self) -> frozenset[str]:
+        """The time zones of all guilds with somebody to judge."""
+        return frozenset(map(self._zone, (await self._store.guilds_with_people()).values()))
+
+    async def hold_mornings(self, zone: str | None = None) -> None:
+        """Plan the judgement of all that is left, and let traits fade, in each guild (of a zone, or of all) whose last 05:00 was
+        not held yet; then take on what is due.
+        """
+        now = self._clock()
+        for guild_id, name in (await self._store.guilds_with_people()).items() if self._active else ():
+            used = self._zone(name)
+            if zone not in (None, used):
+                continue
+            try:
+                await self._hold_morning(guild_id, morning_day(now, used), now)
+            except Exception:  # a guild must not take the others down; what is left waits for the next morning
+                log.exception("the morning of guild %d broke", guild_id)
+        await self.wake()
+
+    async def _hold_morning(self, guild_id: int, day: date, now: datetime) -> None:
+        planned = await self._store.hold_morning(guild_id, day, now)
+        if planned is None:
+            return
+        faded = await self._store.age_traits([guild_id], now, aged)
+        log.info("guild %d: morning of %s held, %d judgements planned, traits %s", guild_id, day, planned, faded)
+
+    def _zone(self, name: str | None) -> str:
+        """A guild's zone, unless the database of zones does not know its name any more."""
+        return (zone_name(name) if name else None) or self._default_zone
+
+    # One judgement
+
+    async def _run(self, due: Judgement) -> None:
+        async with self._places:
+            claimed = await self._store.claim_judgement(due.id, self._clock())
+            if claimed is None:
+                return
+            try:
+                match claimed.kind:
+                    case JudgementKind.NOTES:
+                        await self._judge_exchanges(claimed)
+                    case JudgementKind.TRAITS:
+                        await self._judge_notes(claimed)
+            except (JudgementFailedError, ModelUnavailable) as error:
+                await self._failed(claimed, error.code, error)
+            except Exception as error:  # a judgement must not take the others down; the row says that it failed
+                if await self._store.acquaintance(claimed.acquaintance_id) is None:
+                    log.info("judgement %d is gone with its person", claimed.id)
+                    return
+                log.exception("judgement %d of acquaintance %d broke", claimed.id, claimed.acquaintance_id)
+                await self._failed(claimed, "broken", error)
+
+    async def _failed(self, claimed: Judgement, code: str, error: Exception) -> None:
+        again = claimed.attempts < self._attempts or _was_not_heard(error)
+        wait = min(self._delay * 4 ** min(claimed.attempts, 10), _LONGEST_WAIT)
+        log.warning(
+            "judgement %d (%s) of acquaintance %d failed, try %d of %d, %s: %s",
+            claimed.id, claimed.kind, claimed.acquaintance_id, claimed.attempts, self._attempts,
+            "to be tried again" if again else "given up", error,
+        )  # fmt: skip
+        now = self._clock()
+        await self._store.fail_judgement(claimed.id, code, retry_at=now + wait if again else None, now=now)
+
+    async def _judge_exchanges(self, due: Judgement) -> None:
+        for _ in range(_PLANS):
+            work = await self._store.work_for_notes(due)
+            exchanges, verdict = await self._oldest_judged(work)
+            if await self._store.commit_notes(
+                due.id, [e.id for e in exchanges], _revisions(exchanges), verdict.notes, self._clock()
+            ):
+                log.info(
+                    "acquaintance %d: %d exchanges judged, %d notes, dropped %s",
+                    work.acquaintance.id, len(exchanges), len(verdict.notes), dict(verdict.dropped),
+                )  # fmt: skip
+                return
+        raise JudgementFailedError("changed-meanwhile")
+
+    async def _oldest_judged(self, work: NotesWork) -> tuple[tuple[Exchange, ...], NotesVerdict]:
+        """What holds of all exchanges; when they are too long for the model's window, of as many of the oldest as fit."""
+        exchanges = work.exchanges
+        while exchanges:
+            try:
+                return exchanges, await self._notes_of(work, exchanges)
+            except WindowExceeded:
+                if len(exchanges) == 1:
+                    raise
+                exchanges = exchanges[: len(exchanges) // 2]
+        return (), NotesVerdict()
+
+    async def _notes_of(self, work: NotesWork, exchanges: Sequence[Exchange]) -> NotesVerdict:
+        person = work.acquaintance
+        source = "\n".join(turn.raw for exchange in exchanges for turn in exchange.turns)
+        messages = judgement.note_messages(
+            person.name, person.character_name, exchanges, work.known, detect_language(source),
+            player_id=person.player_id, zone=await self._zone_of(person),
+        )  # fmt: skip
+        value = await self._ask(
+            JudgementKind.NOTES,
+            messages,
+            judgement.note_schema(exchanges, person.player_id),
+            lambda completion, parsed: _rejection(
+                completion, source, judgement.note_texts(parsed), has_form=judgement.is_notes(parsed)
+            ),
+        )
+        return judge_notes(judgement.read_notes(value), person.player_id, exchanges, character=person.character_name)
+
+    async def _judge_notes(self, due: Judgement) -> None:
+        for _ in range(_PLANS):
+            work = await self._store.work_for_traits(due)
+            verdict = await self._traits_of(work) if work.notes else TraitsVerdict()
+            now = self._clock()
+            changed = _changed(work, verdict, now)
+            if await self._store.commit_traits(due.id, work, verdict.new, changed, verdict.absorbed, now):
+                log.info(
+                    "acquaintance %d: %d notes judged, %d new traits, %d seen again, %d overwritten, dropped %s",
+                    work.acquaintance.id, len(work.notes), len(verdict.new), len(verdict.seen), len(verdict.updates),
+                    dict(verdict.dropped),
+                )  # fmt: skip
+                return
+        raise JudgementFailedError("changed-meanwhile")
+
+    async def _traits_of(self, work: TraitsWork) -> TraitsVerdict:
+        person, notes, traits = work.acquaintance, work.notes, work.traits
+        today = self._clock().astimezone(await self._zone_of(person)).date()
+        source = "\n".join([*(note.text for note in notes), *(trait.text for trait in traits)])
+        value = await self._ask(
+            JudgementKind.TRAITS,
+            judgement.trait_messages(person.name, notes, traits, detect_language(source), today),
+            judgement.trait_schema(notes, traits),
+            lambda completion, parsed: _rejection(
+                completion, source, judgement.trait_texts(parsed), has_form=judgement.is_traits(parsed)
+            ),
+        )
+        return judge_traits(judgement.read_traits(value), notes, traits, today, name=person.name)
+
+    async def _zone_of(self, person: Acquaintance) -> ZoneInfo:
+        settings = None if person.guild_id is None else await self._store.guild_settings(person.guild_id)
+        return ZoneInfo(self._zone(settings.time_zone if settings else None))
+
+    async def _ask(
+        self,
+        kind: JudgementKind,
+        messages: tuple[Message, ...],
+        schema: Mapping[str, Any],
+        check: Callable[[Completion, object], Rejection | None],
+    ) -> object:
+        """A parsed answer that passed the checks. A refusal is drawn again once: it comes at random, in one of nine."""
+        request = ModelRequest(
+            messages,
+            Purpose.JUDGE,
+            max_tokens=_ANSWER_TOKENS,
+            schema=dict(schema),
+            schema_name=f"{Purpose.JUDGE}_{kind}",
+        )
+        rejection: Rejection | None = None
+        for _ in range(2):
+            completion = await self._model.complete(request)
+            value = extract_json(completion.text)
+            rejection = check(completion, value)
+            if rejection is None:
+                return value
+            if rejection is not Rejection.REFUSED:
+                break
+        raise JudgementFailedError(str(rejection))
+
+
+def _rejection(completion: Completion, source: str, lines: Sequence[str], *, has_form: bool) -> Rejection | None:
+    """Why an answer cannot be used. That there is nothing to keep is an answer, when it comes in the form asked for."""
+    if has_form and not any(line.strip() for line in lines):
+        return check_form(completion.text, completion.finish_reason, has_form)
+    return check_output(
+        completion.text,
+        completion.finish_reason,
+        source_characters=len(source),
+        source_text=source,
+        lines=lines,
+    )
+
+
+def _was_not_heard(error: Exception) -> bool:
+    """Whether the judge could not be asked at all, which says nothing about what it would answer."""
+    return isinstance(error, ModelUnavailable) and not isinstance(error, ModelTimeout | WindowExceeded)
+
+
+def _revisions(exchanges: Iterable[Exchange]) -> dict[int, int]:
+    return {turn.id: turn.revision for exchange in exchanges for turn in exchange.turns}
+
+
+def _changed(work: TraitsWork, verdict: TraitsVerdict, now: datetime) -> tuple[Trait, ...]:
+    """The traits that were seen again, with what the judge wrote over some of them.
+
+    Words that are judged once more, after an edit beside them, do not confirm what they showed before.
+    """
+    shown = {note.id: note.sources for note in work.notes}
+    texts = {trait_id: text for trait_id, (text, _) in verdict.updates.items()}
+    cited = {**verdict.seen, **{trait_id: note_ids for trait_id, (_, note_ids) in verdict.updates.items()}}
+    changed = []
+    for trait in (trait for trait in work.traits if trait.id in cited):
+        sources = tuple(dict.fromkeys([*trait.sources, *(s for n in cited[trait.id] for s in shown[n])]))
+        is_new = not trait.sources or len(sources) > len(trait.sources)
+        seen = confirmed(trait, now) if is_new else trait
+        changed.append(replace(seen, text=texts.get(trait.id, trait.text), sources=sources))
+    return tuple(changed)

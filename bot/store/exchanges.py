@@ -1,0 +1,220 @@
+"""Exchanges: what a reply and a change of the story mean for what is to be judged about persons."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import and_, delete, exists, func, insert, literal, or_, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.memory.people import ExchangeState, JudgementKind
+from bot.memory.story import FoldState, Session
+from bot.memory.turns import AuthorKind, Turn, TurnState
+from bot.store.people import drop_tails_of_character, lock_people, may_be_remembered, unwilling
+from bot.store.planning import OPEN
+from bot.store.portraits import ACQUAINTANCES, acquaintance_of, remove_notes, remove_traits
+from bot.store.tables import (
+    acquaintances,
+    exchanges,
+    former_texts,
+    judgements,
+    note_sources,
+    trait_sources,
+    turns,
+)
+
+# So many exchanges with a person wait before the oldest of them are judged; the figure is the seed's.
+ENOUGH: Final = 8
+_THERE: Final = (TurnState.KEPT, TurnState.WRITING)
+
+
+async def plan_judgement(
+    connection: AsyncConnection, acquaintance_id: int, kind: JudgementKind, at: datetime, *, everything: bool = False
+) -> None:
+    """Plan a judgement for ``at``; one that is due already takes it over, one that runs has read its part."""
+    due = (
+        judgements.c.acquaintance_id == acquaintance_id,
+        judgements.c.kind == kind,
+        judgements.c.state == FoldState.DUE,
+    )
+    widened = update(judgements).where(*due).values(everything=or_(judgements.c.everything, literal(everything)))
+    if (await connection.execute(widened)).rowcount:
+        return
+    await connection.execute(
+        insert(judgements).values(
+            acquaintance_id=acquaintance_id,
+            kind=kind,
+            everything=everything,
+            state=FoldState.DUE,
+            due_at=at,
+            attempts=0,
+            error="",
+        )
+    )
+
+
+async def plan_if_enough(connection: AsyncConnection, acquaintance_id: int, at: datetime) -> None:
+    """Plan the judgement of the oldest exchanges when enough of them wait and none is planned or under way."""
+    fresh = select(func.count()).where(
+        exchanges.c.acquaintance_id == acquaintance_id, exchanges.c.state == ExchangeState.FRESH
+    )
+    if int((await connection.execute(fresh)).scalar_one()) < ENOUGH:
+        return
+    under_way = exists().where(
+        judgements.c.acquaintance_id == acquaintance_id,
+        judgements.c.kind == JudgementKind.NOTES,
+        judgements.c.state.in_(OPEN),
+    )
+    if not await connection.scalar(select(under_way)):
+        await plan_judgement(connection, acquaintance_id, JudgementKind.NOTES, at)
+
+
+async def note_exchanges(connection: AsyncConnection, session: Session, reply: Turn) -> None:
+    """Write down, for each person whom a reply answers, that their turns and this reply wait to be judged.
+
+    Within a transaction that holds the session. What was judged already with a reply that is gone is not judged again.
+    """
+    of_session = turns.c.session_id == session.id
+    replied = select(turns.c.seq).where(
+        of_session,
+        turns.c.seq < reply.seq,
+        turns.c.author_kind == AuthorKind.CHARACTER,
+        turns.c.state.in_(_THERE),
+    )
+    previous = await connection.scalar(replied.order_by(turns.c.seq.desc()).limit(1)) or 0
+    answered = select(turns.c.author_id, turns.c.author_name, turns.c.seq).where(
+        of_session,
+        turns.c.seq.between(previous + 1, reply.seq - 1),
+        turns.c.author_kind == AuthorKind.PLAYER,
+        turns.c.state == TurnState.KEPT,
+        turns.c.in_character,
+    )
+    seqs: dict[int, list[int]] = defaultdict(list)
+    names: dict[int, str] = {}
+    for row in await connection.execute(answered.order_by(turns.c.seq)):
+        seqs[row.author_id].append(row.seq)
+        names[row.author_id] = row.author_name
+    left_out = set((await connection.scalars(unwilling(seqs))).all())
+    await lock_people(connection, session.character.id)
+    for player_id in sorted(seqs.keys() - left_out):
+        acquaintance_id = await meet(connection, session.character.id, player_id, names[player_id])
+        if acquaintance_id is None:
+            continue
+        judged_to = await _replace_unanswered(connection, acquaintance_id, session.id, previous)
+        new = [seq for seq in seqs[player_id] if seq > judged_to]
+        if new:
+            await connection.execute(
+                insert(exchanges).values(
+                    acquaintance_id=acquaintance_id,
+                    session_id=session.id,
+                    first=new[0],
+                    reply=reply.seq,
+                    state=ExchangeState.FRESH,
+                )
+            )
+            await plan_if_enough(connection, acquaintance_id, reply.at)
+
+
+async def reach_people(connection: AsyncConnection, session: Session, changed: Sequence[Turn], at: datetime) -> None:
+    """Take out what is known of persons by turns that were edited or deleted, and judge again what is left of the talk.
+
+    A note goes with any turn that it cites, a trait with the last that shows it; a trait's former texts go with any that
+    showed them. Within a transaction that holds the session.
+    """
+    seqs: dict[int, set[int]] = defaultdict(set)
+    for turn in changed:
+        if turn.author.is_player:
+            seqs[turn.author.id].add(turn.seq)
+    if not seqs:
+        return
+    await lock_people(connection, session.character.id)
+    reached = False
+    for player_id, own in sorted(seqs.items()):
+        places = {(session.id, seq) for seq in own}
+        lost = await _lose_notes(connection, places)
+        faded = await _lose_sources(connection, places)
+        reached = reached or bool(lost or faded)
+        await _judge_again(connection, session.character.id, player_id, places | lost, at)
+    if reached:
+        await drop_tails_of_character(connection, session.character.id)
+
+
+async def _lose_notes(connection: AsyncConnection, places: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Delete the notes that cite one of the turns; all the turns that those notes cite."""
+    table = note_sources
+    cited = select(table.c.note_id).where(tuple_(table.c.session_id, table.c.seq).in_(places))
+    ids = set((await connection.scalars(cited)).all())
+    statement = select(table.c.session_id, table.c.seq).where(table.c.note_id.in_(ids))
+    lost = {(row.session_id, row.seq) for row in await connection.execute(statement)}
+    await remove_notes(connection, ids)
+    return lost
+
+
+async def _lose_sources(connection: AsyncConnection, places: Collection[tuple[int, int]]) -> bool:
+    """Take the turns from all traits, and delete what only they showed; whether any trait had one."""
+    table = trait_sources
+    cited = tuple_(table.c.session_id, table.c.seq).in_(places)
+    statement = select(table.c.trait_id, table.c.former).where(cited).distinct()
+    rows = (await connection.execute(statement)).all()
+    await connection.execute(delete(table).where(cited))
+    outdated = {row.trait_id for row in rows if row.former}
+    await connection.execute(delete(former_texts).where(former_texts.c.trait_id.in_(outdated)))
+    shown = {row.trait_id for row in rows if not row.former}
+    still = select(table.c.trait_id).where(table.c.trait_id.in_(shown), table.c.former.is_(False))
+    await remove_traits(connection, shown - set((await connection.scalars(still)).all()))
+    return bool(rows)
+
+
+async def _judge_again(
+    connection: AsyncConnection, character_id: int, player_id: int, places: Collection[tuple[int, int]], at: datetime
+) -> None:
+    """Let a person's exchanges with one of the turns wait again, as far as anything of theirs is left in them."""
+    known = ACQUAINTANCES.where(acquaintances.c.character_id == character_id, acquaintances.c.player_id == player_id)
+    row = (await connection.execute(known)).one_or_none()
+    if row is None:
+        return
+    of_exchange = and_(
+        turns.c.session_id == exchanges.c.session_id, turns.c.seq.between(exchanges.c.first, exchanges.c.reply)
+    )
+    covering = exists().where(of_exchange, tuple_(turns.c.session_id, turns.c.seq).in_(places)).correlate(exchanges)
+    left = exists().where(
+        of_exchange,
+        turns.c.author_kind == AuthorKind.PLAYER,
+        turns.c.author_id == player_id,
+        turns.c.state == TurnState.KEPT,
+        turns.c.in_character,
+    )
+    touched = and_(exchanges.c.acquaintance_id == row.id, covering)
+    await connection.execute(delete(exchanges).where(touched, ~left.correlate(exchanges)))
+    if await may_be_remembered(connection, acquaintance_of(row)):
+        await connection.execute(update(exchanges).where(touched).values(state=ExchangeState.FRESH))
+        await plan_if_enough(connection, row.id, at)
+
+
+async def meet(connection: AsyncConnection, character_id: int, player_id: int, name: str) -> int | None:
+    """The id of an acquaintance, made when there is none, under the name used last; None when nothing may be kept."""
+    same = acquaintances.c.character_id == character_id, acquaintances.c.player_id == player_id
+    row = (await connection.execute(select(acquaintances).where(*same))).one_or_none()
+    if row is None:
+        values = {"character_id": character_id, "player_id": player_id, "name": name, "remembered": True}
+        made = insert(acquaintances).values(values).returning(acquaintances.c.id)
+        return int((await connection.execute(made)).scalar_one())
+    if not row.remembered:
+        return None
+    if row.name != name:
+        await connection.execute(update(acquaintances).where(*same).values(name=name))
+    return int(row.id)
+
+
+async def _replace_unanswered(connection: AsyncConnection, acquaintance_id: int, session_id: int, previous: int) -> int:
+    """Take away the waiting exchanges whose reply is gone; the seq up to which others of those were judged, or 0."""
+    after = (
+        exchanges.c.acquaintance_id == acquaintance_id,
+        exchanges.c.session_id == session_id,
+        exchanges.c.reply > previous,
+    )
+    await connection.execute(delete(exchanges).where(*after, exchanges.c.state == ExchangeState.FRESH))
+    return await connection.scalar(select(func.max(exchanges.c.reply)).where(*after)) or 0

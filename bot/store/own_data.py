@@ -1,0 +1,203 @@
+"""All that is kept of one person, for that person."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row, Select, exists, func, select, union
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.memory.memories import Memory, above
+from bot.memory.people import ExchangeState, FormerText, Source
+from bot.memory.story import Character, Session
+from bot.memory.turns import AuthorKind, Turn, TurnState
+from bot.store.ledger import load_memories
+from bot.store.rows import SESSIONS, Topic, character_of, session_of, turn_of
+from bot.store.tables import (
+    acquaintances,
+    characters,
+    exchanges,
+    flags,
+    former_texts,
+    memories,
+    messages,
+    note_sources,
+    notes,
+    players,
+    sessions,
+    strangers,
+    trait_sources,
+    traits,
+    turns,
+    versions,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnStory:
+    """What a person has in one story.
+
+    ``names`` are what they were called, each with its label; ``turns`` what they wrote and did not take back, each with the
+    ids of its messages; ``memories`` those that are about them or rest on their turns, in any generation and whatever their
+    status. ``is_alone``: nobody else ever wrote in it.
+    """
+
+    session: Session
+    is_alone: bool
+    names: tuple[tuple[str, str], ...]
+    turns: tuple[tuple[Turn, tuple[int, ...]], ...]
+    memories: tuple[Memory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRow:
+    """A row about a person as it stands, with the beats it comes from and, of a trait, what it said before."""
+
+    values: dict[str, Any]
+    sources: tuple[Source, ...] = ()
+    former: tuple[FormerText, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OwnKept:
+    """What one character keeps about a person. ``waiting`` are the exchanges that were not judged yet."""
+
+    character: Character
+    name: str
+    remembered: bool
+    waiting: int
+    notes: tuple[OwnRow, ...]
+    traits: tuple[OwnRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnData:
+    """All of it. ``reports`` are those that a person made, ``corrections`` what they changed as a moderator."""
+
+    player_id: int
+    is_stranger: bool
+    stories: tuple[OwnStory, ...]
+    kept: tuple[OwnKept, ...]
+    characters: tuple[Character, ...]
+    reports: tuple[OwnRow, ...]
+    corrections: tuple[OwnRow, ...]
+
+
+class OwnDataStore(Topic):
+    """Reading only."""
+
+    async def own_data(self, player_id: int) -> OwnData:
+        """All that is kept of a person, as of one moment; what other players wrote is not theirs."""
+        async with self._database.read() as connection:
+            stranger = await connection.scalar(select(exists().where(strangers.c.player_id == player_id)))
+            made = select(characters).where(characters.c.owner_id == player_id).order_by(characters.c.id)
+            reported = select(flags.c.session_id, flags.c.number, flags.c.why, flags.c.at, flags.c.state)
+            reported = reported.where(flags.c.by == player_id)
+            changed = select(
+                versions.c.session_id, versions.c.number, versions.c.version, versions.c.reason, versions.c.at
+            )
+            changed = changed.where(versions.c.by == str(player_id)).order_by(versions.c.at)
+            return OwnData(
+                player_id=player_id,
+                is_stranger=bool(stranger),
+                stories=await _stories(connection, player_id),
+                kept=await _kept(connection, player_id),
+                characters=tuple(character_of(row) for row in await connection.execute(made)),
+                reports=await _rows(connection, reported.order_by(flags.c.id)),
+                corrections=await _rows(connection, changed),
+            )
+
+
+async def _stories(connection: AsyncConnection, player_id: int) -> tuple[OwnStory, ...]:
+    theirs = union(
+        select(turns.c.session_id).where(*_written_by(player_id)),
+        select(players.c.session_id).where(players.c.player_id == player_id),
+        select(memories.c.session_id).where(memories.c.player_id == player_id),
+    ).subquery()
+    wanted = SESSIONS.where(sessions.c.id.in_(select(theirs.c[0]))).order_by(sessions.c.id)
+    found = [session_of(row) for row in await connection.execute(wanted)]
+    return tuple([await _story(connection, session, player_id) for session in found])
+
+
+async def _story(connection: AsyncConnection, session: Session, player_id: int) -> OwnStory:
+    mine = (turns.c.session_id == session.id, *_written_by(player_id))
+    carrying = select(messages.c.turn_id, messages.c.message_id).join(turns).where(*mine)
+    carried: dict[int, list[int]] = defaultdict(list)
+    for row in await connection.execute(carrying.order_by(messages.c.message_id)):
+        carried[row.turn_id].append(row.message_id)
+    written = [turn_of(row) for row in await connection.execute(select(turns).where(*mine).order_by(turns.c.seq))]
+    seqs = {turn.seq for turn in written}
+    known = await load_memories(connection, session.id)
+    about = {m.number for m in known if m.content.player_id == player_id or any(cite.seq in seqs for cite in m.cites)}
+    reached = above(known, about)
+    named = select(players.c.name, players.c.label).where(
+        players.c.session_id == session.id, players.c.player_id == player_id
+    )
+    others = exists().where(
+        turns.c.session_id == session.id,
+        turns.c.author_kind == AuthorKind.PLAYER,
+        turns.c.author_id.not_in((0, player_id)),
+    )
+    return OwnStory(
+        session,
+        bool(written) and not await connection.scalar(select(others)),
+        tuple((row.name, row.label) for row in await connection.execute(named)),
+        tuple((turn, tuple(carried[turn.id])) for turn in written if turn.state is TurnState.KEPT),
+        tuple(m for m in known if m.number in reached),
+    )
+
+
+async def _kept(connection: AsyncConnection, player_id: int) -> tuple[OwnKept, ...]:
+    fresh = (
+        select(func.count())
+        .where(exchanges.c.acquaintance_id == acquaintances.c.id, exchanges.c.state == ExchangeState.FRESH)
+        .scalar_subquery()
+        .label("waiting")
+    )
+    known = select(acquaintances, fresh).where(acquaintances.c.player_id == player_id).order_by(acquaintances.c.id)
+    found = []
+    for row in (await connection.execute(known)).all():
+        knows = select(characters).where(characters.c.id == row.character_id)
+        noted = select(notes).where(notes.c.acquaintance_id == row.id).order_by(notes.c.id)
+        held = select(traits).where(traits.c.acquaintance_id == row.id).order_by(traits.c.id)
+        found.append(
+            OwnKept(
+                character_of((await connection.execute(knows)).one()),
+                row.name,
+                row.remembered,
+                row.waiting,
+                tuple([await _note(connection, note) for note in await connection.execute(noted)]),
+                tuple([await _trait(connection, trait) for trait in await connection.execute(held)]),
+            )
+        )
+    return tuple(found)
+
+
+async def _note(connection: AsyncConnection, row: Row[Any]) -> OwnRow:
+    shown = select(note_sources).where(note_sources.c.note_id == row.id).order_by(note_sources.c.position)
+    return OwnRow(_values(row), await _sources(connection, shown))
+
+
+async def _trait(connection: AsyncConnection, row: Row[Any]) -> OwnRow:
+    shown = select(trait_sources).where(trait_sources.c.trait_id == row.id).order_by(trait_sources.c.position)
+    former = select(former_texts).where(former_texts.c.trait_id == row.id).order_by(former_texts.c.position)
+    said = tuple(FormerText(text.text, text.by, text.until) for text in await connection.execute(former))
+    return OwnRow(_values(row), await _sources(connection, shown), said)
+
+
+async def _sources(connection: AsyncConnection, statement: Select[Any]) -> tuple[Source, ...]:
+    return tuple(Source(row.session_id, row.seq, row.beat) for row in await connection.execute(statement))
+
+
+async def _rows(connection: AsyncConnection, statement: Select[Any]) -> tuple[OwnRow, ...]:
+    return tuple(OwnRow(dict(row._mapping)) for row in await connection.execute(statement))
+
+
+def _values(row: Row[Any]) -> dict[str, Any]:
+    return dict(row._mapping)
+
+
+def _written_by(player_id: int) -> tuple[Any, Any]:
+    return turns.c.author_kind == AuthorKind.PLAYER, turns.c.author_id == player_id

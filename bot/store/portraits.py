@@ -1,0 +1,109 @@
+"""What characters keep about persons: rows into domain objects, and the statements that more than one topic needs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from typing import Any, Final
+
+from sqlalchemy import Column, ColumnElement, Row, Select, Table, delete, insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.memory.people import Acquaintance, FormerText, Note, Source, Trait
+from bot.store.tables import acquaintances, characters, former_texts, note_sources, notes, trait_sources, traits
+
+ACQUAINTANCES: Final[Select[Any]] = select(
+    acquaintances, characters.c.name.label("character_name"), characters.c.guild_id
+).join_from(acquaintances, characters)
+
+
+def acquaintance_of(row: Row[Any]) -> Acquaintance:
+    """An acquaintance, of a row of ``ACQUAINTANCES``."""
+    return Acquaintance(
+        id=row.id,
+        character_id=row.character_id,
+        character_name=row.character_name,
+        guild_id=row.guild_id,
+        player_id=row.player_id,
+        name=row.name,
+        remembered=row.remembered,
+    )
+
+
+async def read_acquaintance(connection: AsyncConnection, acquaintance_id: int) -> Acquaintance | None:
+    """An acquaintance, or None."""
+    statement = ACQUAINTANCES.where(acquaintances.c.id == acquaintance_id)
+    row = (await connection.execute(statement)).one_or_none()
+    return acquaintance_of(row) if row else None
+
+
+async def read_notes(connection: AsyncConnection, *conditions: ColumnElement[bool]) -> dict[int, tuple[Note, ...]]:
+    """The notes that meet the conditions, oldest first, by acquaintance."""
+    rows = (await connection.execute(select(notes).where(*conditions).order_by(notes.c.at, notes.c.id))).all()
+    sources = await _sources(connection, note_sources, note_sources.c.note_id.in_([row.id for row in rows]))
+    found: dict[int, list[Note]] = defaultdict(list)
+    for row in rows:
+        note = Note(row.id, row.text, row.at, sources.get(row.id, ()), row.judged, row.absorbed)
+        found[row.acquaintance_id].append(note)
+    return {acquaintance_id: tuple(known) for acquaintance_id, known in found.items()}
+
+
+async def read_traits(connection: AsyncConnection, *conditions: ColumnElement[bool]) -> dict[int, tuple[Trait, ...]]:
+    """The traits that meet the conditions, oldest first, by acquaintance."""
+    rows = (await connection.execute(select(traits).where(*conditions).order_by(traits.c.id))).all()
+    of_rows = trait_sources.c.trait_id.in_([row.id for row in rows])
+    sources = await _sources(connection, trait_sources, of_rows, trait_sources.c.former.is_(False))
+    found: dict[int, list[Trait]] = defaultdict(list)
+    for row in rows:
+        values = {name: value for name, value in row._mapping.items() if name not in ("acquaintance_id", "imported")}
+        found[row.acquaintance_id].append(Trait(**values, sources=sources.get(row.id, ())))
+    return {acquaintance_id: tuple(known) for acquaintance_id, known in found.items()}
+
+
+async def read_former(connection: AsyncConnection, trait_ids: Collection[int]) -> dict[int, tuple[FormerText, ...]]:
+    """What traits said before, oldest first, by trait; those that always said the same are left out."""
+    statement = select(former_texts).where(former_texts.c.trait_id.in_(trait_ids))
+    found: dict[int, list[FormerText]] = defaultdict(list)
+    for row in await connection.execute(statement.order_by(former_texts.c.trait_id, former_texts.c.position)):
+        found[row.trait_id].append(FormerText(row.text, row.by, row.until))
+    return {trait_id: tuple(texts) for trait_id, texts in found.items()}
+
+
+async def add_sources(
+    connection: AsyncConnection, table: Table, owner_id: int, sources: Iterable[Source], *, after: int = 0, **more: Any
+) -> None:
+    """Write down what a note or a trait comes from, at the positions behind ``after``."""
+    rows = [
+        {_owner(table).name: owner_id, "position": position, "session_id": s.session_id, "seq": s.seq, "beat": s.beat}
+        | more
+        for position, s in enumerate(dict.fromkeys(sources), after + 1)
+    ]
+    if rows:
+        await connection.execute(insert(table), rows)
+
+
+async def remove_notes(connection: AsyncConnection, note_ids: Collection[int]) -> None:
+    """Delete notes."""
+    await connection.execute(delete(note_sources).where(note_sources.c.note_id.in_(note_ids)))
+    await connection.execute(delete(notes).where(notes.c.id.in_(note_ids)))
+
+
+async def remove_traits(connection: AsyncConnection, trait_ids: Collection[int]) -> None:
+    """Delete traits, with what they said before."""
+    await connection.execute(delete(trait_sources).where(trait_sources.c.trait_id.in_(trait_ids)))
+    await connection.execute(delete(former_texts).where(former_texts.c.trait_id.in_(trait_ids)))
+    await connection.execute(delete(traits).where(traits.c.id.in_(trait_ids)))
+
+
+async def _sources(
+    connection: AsyncConnection, table: Table, *conditions: ColumnElement[bool]
+) -> dict[int, tuple[Source, ...]]:
+    owner = _owner(table)
+    found: dict[int, list[Source]] = defaultdict(list)
+    for row in await connection.execute(select(table).where(*conditions).order_by(owner, table.c.position)):
+        found[row._mapping[owner.name]].append(Source(row.session_id, row.seq, row.beat))
+    return {owner_id: tuple(sources) for owner_id, sources in found.items()}
+
+
+def _owner(table: Table) -> Column[Any]:
+    return table.primary_key.columns[0]

@@ -1,0 +1,414 @@
+"""A copy of one's own data, and being forgotten, on real parts: the store's files, the folder, a model server on a socket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import shutil
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from bot.core import open_core
+from bot.memory.memories import MemoryKind, MemoryStatus
+from bot.memory.prompt import Card
+from bot.memory.story import Scope
+from bot.store import Store, database
+from bot.store.tables import acquaintances, exchanges, judgements, memories, messages, notes, traits, turns
+from tests.store.tale import rows
+from tests.store.test_forgetting import found_in
+from tests.support.judge import NOTES, be_honest, habits
+from tests.support.model_server import ModelServer, Script
+from tests.support.scene import ALEX, CHANNEL, MIO, SMALL_BUDGETS, Scene, open_scene, settings_for
+
+SECRET = "zanzibarquilt"
+NETS = "I mend the long brown nets beside the harbour wall every winter, whatever the weather does."
+KEPT_DAYS = 30
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ModelServer]:
+    async with ModelServer() as running:
+        running.on_reply = lambda _: '*She turns the wheel.* "Aye, that is how it was told to me."'
+        running.on_fold = chapter_of
+        yield running
+
+
+@pytest.fixture
+async def scene(server: ModelServer, tmp_path: Path) -> AsyncIterator[Scene]:
+    async with open_scene(server, tmp_path / "story.db", guild_keep_days=KEPT_DAYS, **SMALL_BUDGETS) as opened:
+        yield opened
+
+
+def chapter_of(body: dict[str, Any]) -> dict[str, Any]:
+    """A chapter that says of each player's line, word for word, that it happened; and of Mio what she said of herself."""
+    lines = re.findall(r"^\[(\d+\.\d+) player (\w+)[^\]]*\] (.*)$", body["messages"][-1]["content"], re.MULTILINE)
+    found = [
+        {"kind": "fact", "text": f"{who}: {text[:110]}", "actual": "", "who": who, "to": "", "cites": [cite]}
+        for cite, who, text in lines
+    ]
+    return {"memories": found, "opened": [], "resolved": []}
+
+
+async def play(scene: Scene) -> None:
+    """Mio and Alex play until a fold is due."""
+    for number in range(4):
+        await scene.hear(f"My {number}th {SECRET} lies under the {number}th stone of the old mole.")
+        await scene.hear(f"{NETS} {number}", by=ALEX, name="Alex")
+        await scene.reply()
+    scene.clock.pass_by(seconds=31)
+
+
+async def told(scene: Scene) -> None:
+    """They play, and it is folded."""
+    await play(scene)
+    await scene.core.folder.run_due()
+
+
+async def forget(scene: Scene) -> None:
+    await scene.core.privacy.forget(MIO)
+    await scene.core.privacy.run_due()
+
+
+async def test_forgotten_she_is_in_no_prompt_and_chapters_are_folded_from_what_is_left(
+    scene: Scene, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="bot")
+    await told(scene)
+    before = (await scene.core.engine.memory(scene.session.id)).memories
+    assert any(SECRET in m.content.text for m in before)
+    folds = len(scene.server.of("fold"))
+    caplog.clear()
+
+    await forget(scene)
+    scene.clock.pass_by(seconds=1)
+    await scene.core.folder.run_due()
+    await scene.hear("Where were we?", by=ALEX, name="Alex")
+    await scene.reply()
+
+    assert await scene.core.privacy.is_forgotten(MIO)
+    assert SECRET not in json.dumps([r.body for r in scene.server.of("fold")[folds:]]), "folded again without her"
+    assert len(scene.server.of("fold")) > folds
+    assert SECRET not in scene.prompts()[-1]
+    assert "long brown nets" in scene.prompts()[-1]
+    memory = await scene.core.engine.memory(scene.session.id)
+    assert [m for m in memory.memories if SECRET in m.content.text] == []
+    active = [m for m in memory.memories if m.is_active]
+    assert {m.content.player_id for m in active if m.kind is MemoryKind.FACT} == {ALEX}
+    assert {m.status for m in memory.memories if m.number in {old.number for old in before}} <= {
+        MemoryStatus.FORGOTTEN,
+        MemoryStatus.REPLACED,
+    }
+    left = await scene.core.store.turns(scene.session.id, 1, 99)
+    assert sum(turn.raw.startswith(NETS) for turn in left) == 4
+    assert found_in(tmp_path, SECRET) == set()
+    assert SECRET not in caplog.text
+    assert "Mio" not in caplog.text
+    assert str(MIO) not in re.findall(r"\d+", caplog.text)
+
+
+async def test_a_fold_under_way_while_she_is_forgotten_comes_to_nothing(scene: Scene, tmp_path: Path) -> None:
+    gate = asyncio.Event()
+
+    async def slowly(body: dict[str, Any]) -> dict[str, Any]:
+        await gate.wait()
+        return chapter_of(body)
+
+    scene.server.on_fold = slowly
+    await play(scene)
+    await scene.core.folder.wake()
+    read = (await scene.server.arrived(1, "fold"))[0]
+
+    await forget(scene)
+    gate.set()
+    await scene.core.folder.run_due()
+
+    assert SECRET in read.prompt
+    memory = await scene.core.engine.memory(scene.session.id)
+    assert (memory.chapters, memory.memories) == ((), ()), "what is left is short again"
+    assert found_in(tmp_path, SECRET) == set()
+
+
+async def test_a_fold_of_a_story_that_goes_whole_ends_quietly(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
+    gate = asyncio.Event()
+
+    async def slowly(body: dict[str, Any]) -> dict[str, Any]:
+        await gate.wait()
+        return chapter_of(body)
+
+    scene.server.on_fold = slowly
+    for number in range(16):
+        await scene.exchange(f"My {number}th {SECRET} lies under the {number}th stone of the old mole, by the lamp.")
+    scene.clock.pass_by(seconds=31)
+    await scene.core.folder.wake()
+    await scene.server.arrived(1, "fold")
+
+    await forget(scene)
+    gate.set()
+    await scene.core.folder.run_due()
+
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+    assert await rows(scene.core.store, memories) == []
+
+
+async def test_a_reply_that_is_being_written_is_waited_for_and_its_lines_about_her_go(
+    scene: Scene, tmp_path: Path
+) -> None:
+    gate = asyncio.Event()
+    scene.server.replies.append(Script(f'*Rin nods.* "Mio, keep your {SECRET}!" *A bell rings.*', hang=gate))
+    await scene.hear(f"Here is my {SECRET}.")
+    await scene.hear(NETS, by=ALEX, name="Alex")
+    writing = asyncio.create_task(scene.reply())
+    await scene.server.arrived(1, "reply")
+    forgetting = asyncio.create_task(forget(scene))
+
+    gate.set()
+    reply = await writing
+    await forgetting
+
+    kept = await scene.core.store.turns(scene.session.id, reply.turn.seq, reply.turn.seq)
+    assert kept[0].raw == "*Rin nods.*\n*A bell rings.*"
+    assert found_in(tmp_path, SECRET) == set()
+
+
+async def test_traits_and_notes_go_and_a_judgement_under_way_comes_to_nothing(
+    scene: Scene, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    habit = f"I polish my {SECRET} every evening before supper."
+    be_honest(scene.server)
+    await scene.exchange(NETS, by=ALEX, name="Alex")
+    await night(scene, habit)
+    await scene.core.judging.run_due()
+    assert len((await scene.core.store.portraits_of(MIO, 1, everywhere=False))[0].traits) == 1
+    gate = asyncio.Event()
+
+    async def slowly(body: dict[str, Any]) -> dict[str, Any]:
+        await gate.wait()
+        return habits(body)
+
+    scene.server.on[NOTES] = slowly
+    asked = len(scene.server.of(NOTES))
+    await night(scene, habit)
+    await scene.core.judging.wake()
+    await scene.server.arrived(asked + 1, NOTES)
+
+    await forget(scene)
+    gate.set()
+    await scene.core.judging.run_due()
+
+    assert await scene.core.store.portraits_of(MIO, 1, everywhere=False) == ()
+    assert len(await scene.core.store.portraits_of(ALEX, 1, everywhere=False)) == 1
+    for table in (notes, traits, exchanges, judgements, acquaintances):
+        of_alex = {row.id for row in await rows(scene.core.store, acquaintances) if row.player_id == ALEX}
+        held = {getattr(row, "acquaintance_id", row.id) for row in await rows(scene.core.store, table)}
+        assert held <= of_alex, table.name
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+    assert found_in(tmp_path, SECRET) == set()
+
+
+async def night(scene: Scene, text: str) -> None:
+    """Mio writes, and a morning comes at which it is to be judged."""
+    await scene.exchange(text)
+    scene.clock.pass_by(days=1)
+    await scene.core.judging.hold_mornings()
+
+
+async def test_a_story_that_goes_whole_while_its_reply_is_delivered_troubles_nobody(scene: Scene) -> None:
+    await scene.hear(f"Here is my {SECRET}.")
+    reply = await scene.core.engine.reply(scene.session.id)
+    assert reply is not None
+    await forget(scene)
+
+    await scene.core.engine.delivered(reply.turn.id, CHANNEL, [9_999])
+
+    assert await scene.core.engine.reply(scene.session.id) is None
+    assert await scene.core.engine.running_session(CHANNEL) is None
+    assert await rows(scene.core.store, messages) == []
+
+
+async def test_a_wish_that_fails_is_kept_and_hinders_no_other(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    await play(scene)
+    forget_traits = scene.core.store.forget_traits
+
+    async def breaks(player_id: int) -> None:
+        if player_id == MIO:
+            raise OSError("the disk is full")
+        await forget_traits(player_id)
+
+    await scene.core.privacy.forget(MIO)
+    await scene.core.privacy.forget(ALEX)
+    with monkeypatch.context() as patch:
+        patch.setattr(scene.core.store, "forget_traits", breaks)
+        await scene.core.privacy.run_due()
+
+    assert await scene.core.store.forgettings() == (MIO,)
+    await scene.core.privacy.run_due()
+    assert await scene.core.store.forgettings() == ()
+
+
+async def test_a_reader_in_the_way_of_emptying_the_log_leaves_the_wish_for_later(
+    server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    impatient = tuple(pragma for pragma in database._PRAGMAS if "busy" not in pragma)
+    monkeypatch.setattr(database, "_PRAGMAS", (*impatient, "PRAGMA busy_timeout = 50"))
+    async with open_scene(server, tmp_path / "story.db", **SMALL_BUDGETS) as scene:
+        await play(scene)
+        async with scene.core.store._database.read() as connection:
+            assert (await connection.execute(select(turns))).all()
+            await forget(scene)
+            assert not await scene.core.privacy.is_forgotten(MIO)
+            await scene.hear("Hello, I am new here.")
+
+        await scene.core.privacy.run_due()
+
+        assert await scene.core.privacy.is_forgotten(MIO)
+        assert found_in(tmp_path, SECRET) == set()
+        newest = (await scene.core.store.recent_turns(scene.session.id, 1))[0]
+        assert (newest.raw, newest.author.id) == ("Hello, I am new here.", MIO), "what she writes now is no part of it"
+
+
+MOMENTS = ("after:ask_to_forget", "after:forget_in_story", "before:finish_forgetting")
+KILLED = """
+import asyncio, sys
+from pathlib import Path
+from bot.core import open_core
+from bot.settings import Settings
+from tests.support.mortal import die_at
+
+async def main(moment, base_url, database_url, player_id):
+    die_at(moment)
+    settings = Settings(_env_file=None, llm_base_url=base_url, database_url=database_url)
+    async with open_core(settings) as core:
+        await core.privacy.forget(int(player_id))
+        await core.privacy.run_due()
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+async def story(server: ModelServer, tmp_path: Path) -> Path:
+    """The database of a folded story; its process has ended."""
+    async with open_scene(server, tmp_path / "before.db", **SMALL_BUDGETS) as scene:
+        await told(scene)
+    return tmp_path / "before.db"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+async def test_killed_between_any_two_steps_it_is_gone_on_with(server: ModelServer, story: Path) -> None:
+    for place, moment in enumerate(MOMENTS):
+        folder = story.parent / str(place)
+        folder.mkdir()
+        file = folder / "story.db"
+        shutil.copy(story, file)
+        url = f"sqlite+aiosqlite:///{file.as_posix()}"
+        child = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", KILLED, moment, server.base_url, url, str(MIO)
+        )
+        assert await child.wait() == -signal.SIGKILL, moment
+        async with await Store.open(url, migrate=False) as store:
+            assert await store.forgettings() == (MIO,), moment
+
+        async with open_core(settings_for(server, file)) as core:
+            await core.privacy.run_due()
+            assert await core.privacy.is_forgotten(MIO), moment
+
+        assert found_in(folder, SECRET) == set(), moment
+        async with await Store.open(url, migrate=False) as store:
+            left = [row.raw for row in await rows(store, turns) if row.raw.startswith(NETS)]
+        assert len(left) == 4, moment
+
+
+async def test_the_copy_holds_what_is_theirs_and_nothing_that_is_hidden(scene: Scene) -> None:
+    await told(scene)
+    cast = Scope(None, MIO)
+    await scene.core.engine.create_character(cast, Card("Vex", "A fox of few words."), "")
+    number = next(
+        m.number for m in (await scene.core.engine.memory(scene.session.id)).memories if SECRET in m.content.text
+    )
+    await scene.core.moderation.flag(scene.session.id, number, by=MIO, why="I never said that")
+    await scene.core.moderation.flag(scene.session.id, number, by=ALEX, why="Neither did I")
+    await hide(scene, number)
+
+    (document,) = await scene.core.privacy.export(MIO)
+
+    data = json.loads(document)
+    assert (data["format"], data["version"], data["part"], data["parts"]) == ("kataribe-own-data", 1, 1, 1)
+    assert (data["player_id"], data["remembered"]) == (str(MIO), True)
+    assert [turn["text"][:4] for turn in data["turns"]] == ["My 0", "My 1", "My 2", "My 3"]
+    assert data["turns"][0]["message_ids"] == ["1001"]
+    assert data["stories"][0]["names"] == [{"name": "Mio", "label": "Mio"}]
+    assert [report["why"] for report in data["reports"]] == ["I never said that"]
+    assert [character["name"] for character in data["characters"]] == ["Vex"]
+    assert {m["about_you"] for m in data["memories"]} == {True}
+    hidden = next(m for m in data["memories"] if m["number"] == number)
+    assert hidden["text"] is None
+    assert "Alex" not in document.decode()
+    assert "nets" not in document.decode()
+
+
+async def hide(scene: Scene, number: int) -> None:
+    """Let a memory be one that only a thought shows."""
+    async with scene.core.store._database.write() as connection:
+        shown = (memories.c.session_id == scene.session.id) & (memories.c.number == number)
+        await connection.execute(update(memories).where(shown).values(private=True))
+
+
+async def test_a_large_copy_comes_in_parts_that_each_can_be_read(scene: Scene) -> None:
+    await told(scene)
+    (whole,) = await scene.core.privacy.export(MIO)
+
+    parts = await scene.core.privacy.export(MIO, largest=1_500)
+
+    read = [json.loads(part) for part in parts]
+    assert len(parts) > 2
+    assert max(map(len, parts)) <= 1_500
+    assert [(part["part"], part["parts"]) for part in read] == [(n, len(parts)) for n in range(1, len(parts) + 1)]
+    for section in ("turns", "memories", "stories"):
+        assert [entry for part in read for entry in part.get(section, [])] == json.loads(whole)[section]
+
+
+async def test_what_goes_is_counted_before_it_goes(scene: Scene) -> None:
+    await told(scene)
+
+    going = await scene.core.privacy.what_goes(MIO)
+
+    assert (going.turns, going.stories, going.own_stories) == (4, 1, 0)
+    assert going.memories > 0
+    assert not going.is_nothing
+    assert (await scene.core.privacy.what_goes(777)).is_nothing
+
+
+async def test_a_guild_is_deleted_so_many_days_after_it_removed_the_bot(scene: Scene, tmp_path: Path) -> None:
+    await play(scene)
+    await scene.core.privacy.reconcile([1])
+    await scene.core.privacy.guild_left(1)
+    scene.clock.pass_by(days=KEPT_DAYS - 1)
+    await scene.core.privacy.reconcile([])
+    await scene.core.privacy.delete_departed()
+    assert await scene.core.store.session(scene.session.id) is not None
+
+    scene.clock.pass_by(days=1)
+    await scene.core.privacy.delete_departed()
+
+    assert await scene.core.store.session(scene.session.id) is None
+    assert await scene.core.engine.characters(Scope(1, 9)) == ()
+    assert found_in(tmp_path, SECRET, "brown nets") == set()
+
+
+async def test_a_guild_that_invites_the_bot_again_in_time_keeps_its_stories(scene: Scene) -> None:
+    await scene.core.privacy.reconcile([])
+    scene.clock.pass_by(days=KEPT_DAYS - 1)
+    await scene.core.privacy.guild_joined(1)
+    scene.clock.pass_by(days=9)
+
+    await scene.core.privacy.delete_departed()
+
+    assert await scene.core.store.session(scene.session.id) is not None
