@@ -11,11 +11,13 @@ A note holds when its person shows it. The rules, in the order they are applied:
 4. No line of anybody else is nearer to it than those sentences, by what it is about and by all its words
    (``said-by-others``). A name that the person is to be called by must come from a sentence in which they give or ask for it.
 5. At least a third of the words that say what it is about stand in those sentences (``not-shown``).
-6. One that says the same as another joins it (``merged``), and what comes after six is left out (``too-many``).
+6. It says of all times only what the person says of all times (``sweeping``).
+7. One that says the same as another joins it (``merged``), and what comes after six is left out (``too-many``).
 
-A trait holds when notes show it, by rules 1, 3 and 5 with notes in the place of lines. It is about no single day, unless that
-lies ahead (``of-the-day``). One alike a known trait is that trait seen again; one alike what its person took away falls
-(``taken-away``). A known trait is overwritten only by a text that shares something with it; another one is a new trait.
+A trait holds when notes show it, by rules 1, 3, 5 and 6 with notes in the place of lines, where three notes are as good as one
+that says always. It is about no single day, unless that lies ahead (``of-the-day``). One alike a known trait is that trait seen
+again; one alike what its person took away falls (``taken-away``). A known trait is overwritten only by a text that shares
+something with it; another one is a new trait.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ from bot.memory.judgement import (
     numbered,
 )
 from bot.memory.likeness import alike, closeness, features
-from bot.memory.passages import is_unreal
+from bot.memory.passages import is_sweeping, is_unreal
 from bot.memory.people import Exchange, NewNote, NewTrait, Note, Trait, TraitStatus
 from bot.memory.phrases import asks_for_a_name, guesses, is_of_the_day, is_on_a_name, states_authority
 from bot.memory.telling import Names, is_related, is_shown, own_sentences, substance
@@ -46,6 +48,8 @@ from bot.memory.telling import Names, is_related, is_shown, own_sentences, subst
 _AHEAD: Final = timedelta(days=2 * 365)
 # Each is compared with every trait on record; no answer of the schema has as many.
 _MOST_JUDGED: Final = 48
+# So often seen, something may be said to be so always.
+_A_HABIT: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,9 @@ class _Talk:
             return "guess"
         if self._is_said_by_others(text, told):
             return "said-by-others"
-        return "" if is_shown(text, told, self.names.substance) else "not-shown"
+        if not is_shown(text, told, self.names.substance):
+            return "not-shown"
+        return "sweeping" if is_sweeping(text, [told]) else ""
 
     def _is_said_by_others(self, text: str, told: str) -> bool:
         words, about = features(text), substance(text)
@@ -252,6 +258,8 @@ class _Record:
             return "guess"
         if not is_shown(text, told):
             return "not-shown"
+        if len(notes) < _A_HABIT and is_sweeping(text, [told]):
+            return "sweeping"
         return "of-the-day" if until is None and is_of_the_day(text) else ""
 
     def _known(self, text: str) -> Trait | None:
