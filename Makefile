@@ -9,6 +9,8 @@ PIP := $(PY) -m pip --disable-pip-version-check --no-input -qq
 UV ?= uv
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate $(if $(UPGRADE),--upgrade)
+# Processes that share the tests; ARGS="-n 0" runs them in one, for a debugger.
+WORKERS ?= 2
 # What follows `make test ARGS=`, for example ARGS="-k fold -x".
 ARGS ?=
 
@@ -28,7 +30,7 @@ run: $(VENV)/.run ## the bot itself, with the settings in .env
 
 test: $(VENV)/.dev ## all tests; ARGS="..." goes to pytest
 	@$(PY) -m bot.demo.model || echo "notice: the small model could not be fetched; the tests that talk to it are skipped"
-	@$(PY) -m pytest $(ARGS)
+	@$(PY) -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 check: $(VENV)/.dev ## style, types and the layers' contracts
 	@$(PY) -m ruff check
