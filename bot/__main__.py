@@ -153,8 +153,8 @@ async def _serve(settings: Settings) -> None:
         bot = KataribeBot(core.engine, core.moderation, core.people, core.privacy, Catalogue(settings.default_language))
         stack.push_async_callback(bot.close)
         core.folder.on_given_up = bot.fold_given_up
-        scheduler = await jobs.schedule(core.folder, core.judging, core.privacy)
-        stack.callback(scheduler.shutdown, wait=False)
+        background = await jobs.schedule(core.folder, core.judging, core.privacy)
+        stack.push_async_callback(background.close)
         token = settings.discord_token.get_secret_value() if settings.discord_token else ""
         await _connected(bot, token)
 

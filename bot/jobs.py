@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.triggers.base import BaseTrigger
 from apscheduler.triggers.cron import CronTrigger
+from apscheduler.triggers.interval import IntervalTrigger
 
 from bot.folder import Folder
 from bot.judging import Judging
 from bot.privacy import Privacy
 from bot.time_zones import MORNING_HOUR
+
+log = logging.getLogger(__name__)
 
 # How soon after it is due a fold or a judgement starts, at most; the look is one indexed query.
 _EVERY: Final = timedelta(seconds=5)
@@ -25,41 +32,90 @@ _DEPARTED_EVERY: Final = timedelta(hours=1)
 _MORNING: Final = "morning "
 
 
-async def schedule(folder: Folder, judging: Judging, privacy: Privacy) -> AsyncIOScheduler:
-    """The started scheduler. Late runs are made up for once, and none overlaps itself.
+class Jobs:
+    """Work by name and time. Late runs are made up for once, and none overlaps itself.
+
+    Each run is a task of its own: one that is stopped with the process is no error, which APScheduler would make of it.
+    """
+
+    def __init__(self) -> None:
+        self.scheduler = AsyncIOScheduler(
+            timezone="UTC", job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
+        )
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def names(self) -> frozenset[str]:
+        """What is scheduled."""
+        return frozenset(job.id for job in self.scheduler.get_jobs())
+
+    def add(self, name: str, work: Callable[[], Awaitable[object]], trigger: BaseTrigger, **when: Any) -> None:
+        """Schedule work; ``when`` goes to APScheduler."""
+        self.scheduler.add_job(self._start, trigger, args=[name, work], id=name, **when)
+
+    def remove(self, name: str) -> None:
+        """Schedule it no more."""
+        self.scheduler.remove_job(name)
+
+    async def close(self) -> None:
+        """Stop it all; what was under way is taken up by the next process."""
+        if self.scheduler.running:
+            self.scheduler.shutdown(wait=False)
+        tasks = tuple(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _start(self, name: str, work: Callable[[], Awaitable[object]]) -> None:
+        running = self._tasks.get(name)
+        if running is None or running.done():
+            self._tasks[name] = asyncio.create_task(self._run(name, work), name=name)
+
+    async def _run(self, name: str, work: Callable[[], Awaitable[object]]) -> None:
+        try:
+            await work()
+        except Exception:  # its next run may go well, and the others must not stop
+            log.exception("the job %s broke", name)
+
+
+async def schedule(folder: Folder, judging: Judging, privacy: Privacy) -> Jobs:
+    """The started jobs.
 
     Mornings that passed while no process ran are held at once, and wishes to be forgotten are gone on with.
     """
-    scheduler = AsyncIOScheduler(
-        timezone="UTC", job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
-    )
-    scheduler.add_job(folder.wake, "interval", seconds=_EVERY.total_seconds(), id="folds")
-    scheduler.add_job(judging.wake, "interval", seconds=_EVERY.total_seconds(), id="judgements")
-    scheduler.add_job(
-        schedule_mornings, "interval", seconds=_ZONES_EVERY.total_seconds(), args=[scheduler, judging], id="zones"
-    )
-    scheduler.add_job(
-        privacy.run_due,
-        "interval",
-        seconds=_WISHES_EVERY.total_seconds(),
-        next_run_time=datetime.now(UTC),
-        id="forgettings",
-    )
-    scheduler.add_job(privacy.delete_departed, "interval", seconds=_DEPARTED_EVERY.total_seconds(), id="departed")
-    await schedule_mornings(scheduler, judging)
-    scheduler.start()
+    jobs = Jobs()
+
+    async def zones() -> None:
+        await schedule_mornings(jobs, judging)
+
+    jobs.add("folds", folder.wake, _every(_EVERY))
+    jobs.add("judgements", judging.wake, _every(_EVERY))
+    jobs.add("zones", zones, _every(_ZONES_EVERY))
+    jobs.add("forgettings", privacy.run_due, _every(_WISHES_EVERY), next_run_time=datetime.now(UTC))
+    jobs.add("departed", privacy.delete_departed, _every(_DEPARTED_EVERY))
+    await zones()
+    jobs.scheduler.start()
     await judging.hold_mornings()
-    return scheduler
+    return jobs
 
 
-async def schedule_mornings(scheduler: AsyncIOScheduler, judging: Judging) -> None:
+async def schedule_mornings(jobs: Jobs, judging: Judging) -> None:
     """Have one job at 05:00 for each time zone in use, by the clocks there, and none for any other."""
     wanted = {_MORNING + zone: zone for zone in await judging.zones()}
-    known = {job.id for job in scheduler.get_jobs() if job.id.startswith(_MORNING)}
-    for job_id in known - wanted.keys():
-        scheduler.remove_job(job_id)
-    for job_id in wanted.keys() - known:
-        zone = wanted[job_id]
-        scheduler.add_job(
-            judging.hold_mornings, CronTrigger(hour=MORNING_HOUR, timezone=ZoneInfo(zone)), args=[zone], id=job_id
+    known = {name for name in jobs.names() if name.startswith(_MORNING)}
+    for name in known - wanted.keys():
+        jobs.remove(name)
+    for name in wanted.keys() - known:
+        jobs.add(
+            name, _morning_of(judging, wanted[name]), CronTrigger(hour=MORNING_HOUR, timezone=ZoneInfo(wanted[name]))
         )
+
+
+def _every(step: timedelta) -> BaseTrigger:
+    return IntervalTrigger(seconds=int(step.total_seconds()), timezone=UTC)
+
+
+def _morning_of(judging: Judging, zone: str) -> Callable[[], Awaitable[None]]:
+    async def morning() -> None:
+        await judging.hold_mornings(zone)
+
+    return morning

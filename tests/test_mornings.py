@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -10,10 +11,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
-from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.triggers.interval import IntervalTrigger
 
 from bot.core import Core, now, open_core
-from bot.jobs import schedule, schedule_mornings
+from bot.jobs import Jobs, schedule, schedule_mornings
 from bot.memory.prompt import Card
 from bot.memory.story import Place, Scope
 from bot.memory.turns import PlayerMessage
@@ -148,14 +149,14 @@ async def test_a_job_rings_at_five_by_the_clock_on_the_wall_when_the_clocks_chan
             await core.judging.run_due()
             await exchange(core, 1, at=now())
         with time_machine.travel(morning - timedelta(seconds=1), tick=False) as travel:
-            scheduler = await schedule(core.folder, core.judging, core.privacy)
-            scheduler.wakeup()
+            jobs = await schedule(core.folder, core.judging, core.privacy)
+            jobs.scheduler.wakeup()
             await core.judging.run_due()
             assert await waiting(core, 1) == 1
             travel.move_to(morning)
-            scheduler.wakeup()
+            jobs.scheduler.wakeup()
             await server.arrived(2, NOTES)
-            scheduler.shutdown(wait=False)
+            await jobs.close()
             await core.judging.run_due()
 
         assert await waiting(core, 1) == 0
@@ -171,11 +172,11 @@ async def test_a_bot_that_was_down_at_five_catches_up_exactly_once(server: Model
     clock.pass_by(days=3)
     for _ in range(2):
         async with open_core(settings, clock=clock) as core:
-            scheduler = await schedule(core.folder, core.judging, core.privacy)
+            jobs = await schedule(core.folder, core.judging, core.privacy)
             await core.judging.run_due()
             await core.judging.hold_mornings()
             await core.judging.run_due()
-            scheduler.shutdown(wait=False)
+            await jobs.close()
             assert await waiting(core, 1) == 0
             (portrait,) = await core.store.portraits_of(MIO, 1, everywhere=False)
             assert len(portrait.notes) == 1
@@ -187,11 +188,11 @@ async def test_a_bot_that_was_down_at_five_catches_up_exactly_once(server: Model
 async def test_mornings_are_scheduled_for_the_zones_in_use_and_no_others(server: ModelServer, tmp_path: Path) -> None:
     clock = Clock()
     async with open_core(settings_for(server, tmp_path / "k.db"), clock=clock) as core:
-        scheduler = AsyncIOScheduler(timezone="UTC")
+        jobs = Jobs()
 
         async def scheduled() -> set[str]:
-            await schedule_mornings(scheduler, core.judging)
-            return {job.id.removeprefix("morning ") for job in scheduler.get_jobs()}
+            await schedule_mornings(jobs, core.judging)
+            return {name.removeprefix("morning ") for name in jobs.names()}
 
         assert await scheduled() == set()
         for guild_id in (1, 2, 3):
@@ -216,3 +217,28 @@ async def test_a_zone_that_the_database_no_longer_knows_counts_as_none(server: M
         await core.judging.run_due()
 
         assert await waiting(core, 1) == 0
+
+
+async def test_what_is_stopped_with_the_process_is_no_error(caplog: pytest.LogCaptureFixture) -> None:
+    jobs, begun = Jobs(), asyncio.Event()
+    ended: list[str] = []
+
+    async def hangs() -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("hangs")
+
+    async def breaks() -> None:
+        raise RuntimeError("broken")
+
+    once = {"next_run_time": datetime.now(UTC)}
+    jobs.add("breaks", breaks, IntervalTrigger(hours=1), **once)
+    jobs.add("hangs", hangs, IntervalTrigger(hours=1), **once)
+    jobs.scheduler.start()
+    await begun.wait()
+    await jobs.close()
+
+    assert ended == ["hangs"]
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == ["the job breaks broke"]
