@@ -11,6 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from bot.errors import ModelUnavailable
@@ -28,6 +29,7 @@ from bot.memory.story import Fold, FoldKind, FoldState, Session
 from bot.memory.turns import Turn
 from bot.rendering import Renderer
 from bot.store import Store
+from bot.tasks import Tasks
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +82,7 @@ class Folder:
         self._audits = audit
         self.on_given_up: Callable[[Fold], Awaitable[None]] | None = None
         self._places = asyncio.Semaphore(at_once)
-        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._tasks = Tasks()
 
     @property
     def budgets(self) -> policy.Budgets:
@@ -91,25 +93,16 @@ class Folder:
     async def wake(self) -> None:
         """Take on all that is due and not under way yet; returns at once."""
         for fold in await self._store.due_folds(self._clock()):
-            if fold.id not in self._tasks:
-                task = asyncio.create_task(self._run(fold), name=f"fold-{fold.id}")
-                self._tasks[fold.id] = task
-                task.add_done_callback(self._forget)
-
-    def _forget(self, task: asyncio.Task[None]) -> None:
-        self._tasks = {fold_id: other for fold_id, other in self._tasks.items() if other is not task}
+            self._tasks.begin(fold.id, partial(self._run, fold), name=f"fold-{fold.id}")
 
     async def run_due(self) -> None:
         """Take on all that is due and wait until it is done."""
         await self.wake()
-        await asyncio.gather(*self._tasks.values())
+        await self._tasks.finished()
 
     async def close(self) -> None:
         """Stop what is under way; its rows say that it is unfinished, so the next start takes it up."""
-        tasks = tuple(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._tasks.close()
 
     async def _run(self, due: Fold) -> None:
         async with self._places:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -17,6 +17,7 @@ from apscheduler.triggers.interval import IntervalTrigger
 from bot.folder import Folder
 from bot.judging import Judging
 from bot.privacy import Privacy
+from bot.tasks import Tasks
 from bot.time_zones import MORNING_HOUR
 
 log = logging.getLogger(__name__)
@@ -42,7 +43,7 @@ class Jobs:
         self.scheduler = AsyncIOScheduler(
             timezone="UTC", job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
         )
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._tasks = Tasks()
 
     def names(self) -> frozenset[str]:
         """What is scheduled."""
@@ -60,15 +61,10 @@ class Jobs:
         """Stop it all; what was under way is taken up by the next process."""
         if self.scheduler.running:
             self.scheduler.shutdown(wait=False)
-        tasks = tuple(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._tasks.close()
 
     async def _start(self, name: str, work: Callable[[], Awaitable[object]]) -> None:
-        running = self._tasks.get(name)
-        if running is None or running.done():
-            self._tasks[name] = asyncio.create_task(self._run(name, work), name=name)
+        self._tasks.begin(name, partial(self._run, name, work), name=name)
 
     async def _run(self, name: str, work: Callable[[], Awaitable[object]]) -> None:
         try:

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -26,6 +27,7 @@ from bot.memory.observing import NotesVerdict, TraitsVerdict, judge_notes, judge
 from bot.memory.people import Acquaintance, Exchange, Judgement, JudgementKind, Trait
 from bot.store import Store
 from bot.store.judgements import NotesWork, TraitsWork
+from bot.tasks import Tasks
 from bot.time_zones import morning_day, zone_name
 
 log = logging.getLogger(__name__)
@@ -73,31 +75,22 @@ class Judging:
         self._attempts = attempts
         self._active = active
         self._places = asyncio.Semaphore(at_once)
-        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._tasks = Tasks()
 
     async def wake(self) -> None:
         """Take on all that is due and not under way yet; returns at once."""
         for due in await self._store.due_judgements(self._clock()) if self._active else ():
-            if due.id not in self._tasks:
-                task = asyncio.create_task(self._run(due), name=f"judgement-{due.id}")
-                self._tasks[due.id] = task
-                task.add_done_callback(self._forget)
-
-    def _forget(self, task: asyncio.Task[None]) -> None:
-        self._tasks = {judgement_id: other for judgement_id, other in self._tasks.items() if other is not task}
+            self._tasks.begin(due.id, partial(self._run, due), name=f"judgement-{due.id}")
 
     async def run_due(self) -> None:
         """Take on all that is due, then what the notes that were kept make due, and wait until it is done."""
         for _ in JudgementKind:
             await self.wake()
-            await asyncio.gather(*self._tasks.values())
+            await self._tasks.finished()
 
     async def close(self) -> None:
         """Stop what is under way; its rows say that it is unfinished, so the next start takes it up."""
-        tasks = tuple(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._tasks.close()
 
     # Mornings
 
