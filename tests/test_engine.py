@@ -192,7 +192,7 @@ async def test_a_cancelled_reply_gives_its_place_back(scene: Scene) -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
 
-    await asyncio.wait_for(request.disconnected.wait(), 5)
+    await asyncio.wait_for(request.disconnected.wait(), 30)
     scene.server.replies.append("“Now.”")
     assert (await scene.reply()).text == "“Now.”"
 

@@ -264,10 +264,10 @@ async def test_a_reply_does_not_wait_for_a_fold_on_the_same_slot(scene: Scene) -
     (hanging,) = await scene.server.arrived(1, "fold")
 
     await scene.hear("Are you there?")
-    reply = await asyncio.wait_for(scene.reply(), 10)
+    reply = await asyncio.wait_for(scene.reply(), 30)
 
     assert "class one" in reply.text
-    await asyncio.wait_for(hanging.disconnected.wait(), 5)
+    await asyncio.wait_for(hanging.disconnected.wait(), 30)
     await fold(scene)
     assert len((await scene.core.engine.memory(scene.session.id)).chapters) == 1
 

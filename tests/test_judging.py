@@ -245,10 +245,10 @@ async def test_a_reply_does_not_wait_for_a_hanging_judge(scene: Scene) -> None:
     await night(scene)
     (hanging,) = await scene.server.arrived(1, NOTES)
 
-    reply = await asyncio.wait_for(scene.exchange("Are you there?", '"Aye, I am here."'), 10)
+    reply = await asyncio.wait_for(scene.exchange("Are you there?", '"Aye, I am here."'), 30)
 
     assert "I am here" in reply.text
-    await asyncio.wait_for(hanging.disconnected.wait(), 5)
+    await asyncio.wait_for(hanging.disconnected.wait(), 30)
     await scene.core.judging.run_due()
     assert len((await kept(scene)).traits) == 1
 

@@ -96,7 +96,7 @@ MOMENTS = [
 async def test_killed_at_any_step_of_a_reply(table: Table, moment: str, state: str, then: str) -> None:
     async with table.child(moment) as mortal:
         await table.mio.send(table.world.channel, QUESTION)
-        assert await asyncio.wait_for(mortal.wait(), 20) != 0
+        assert await asyncio.wait_for(mortal.wait(), 30) != 0
 
     async with table.child():
         if then.endswith("notice"):
@@ -109,7 +109,7 @@ async def test_killed_at_any_step_of_a_reply(table: Table, moment: str, state: s
         await eventually(lambda: table.answers() == [ANSWER], what=f"one answer, {state}")
         await eventually(lambda: not table.notices(), what="no notice stays")
 
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(30):
             while await _unfinished(table):
                 await asyncio.sleep(0.1)
 
@@ -151,7 +151,7 @@ async def test_killed_at_any_step_of_a_fold(table: Table, moment: str) -> None:
                 break
             await table.mio.send(table.world.channel, f"{HEARTY} {number}")
             await eventually(partial(_answered_or_dead, table, mortal, number))
-        assert await asyncio.wait_for(mortal.wait(), 20) != 0
+        assert await asyncio.wait_for(mortal.wait(), 30) != 0
 
     async def chapters() -> int:
         async with await Store.open(table.url, migrate=False) as store:
@@ -159,7 +159,7 @@ async def test_killed_at_any_step_of_a_fold(table: Table, moment: str) -> None:
 
     assert await chapters() == (1 if "finish" in moment or moment == "after:commit_chapter" else 0)
     async with table.child():
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(30):
             while await chapters() < 1 or await _open_folds(table):
                 await asyncio.sleep(0.2)
     async with await Store.open(table.url, migrate=False) as store:
@@ -191,7 +191,7 @@ async def test_killed_around_a_correction(table: Table, moment: str, versions: i
                 table.world.channel, "memory correct", number=number, what="retract", reason="never happened"
             )
         )
-        assert await asyncio.wait_for(mortal.wait(), 20) != 0
+        assert await asyncio.wait_for(mortal.wait(), 30) != 0
         await asyncio.gather(slash, return_exceptions=True)
 
     async with await Store.open(table.url, migrate=False) as store:

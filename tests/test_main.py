@@ -167,7 +167,7 @@ async def test_it_stops_cleanly_when_told_while_a_reply_is_written(
             await alice.send(world.channel, "Who are you?")
             (asked,) = await model.arrived(1, "reply", seconds=30)
             bot.process.send_signal(number)
-            ended = await asyncio.wait_for(bot.wait(), 10)
+            ended = await asyncio.wait_for(bot.wait(), 30)
 
     assert ended == code
     assert quiet(tmp_path / "log")
@@ -190,7 +190,7 @@ async def test_it_stops_cleanly_while_it_waits_for_the_model_server(tmp_path: Pa
     async with server, discord_world() as world, running(world, url, address, tmp_path / "log") as bot:
         await asyncio.wait_for(asked.wait(), 30)
         bot.process.send_signal(signal.SIGTERM)
-        code = await asyncio.wait_for(bot.wait(), 10)
+        code = await asyncio.wait_for(bot.wait(), 30)
 
     assert code == 0
     assert quiet(tmp_path / "log")

@@ -75,7 +75,7 @@ async def test_a_failure_is_told_once_to_all_who_waited(world: World) -> None:
     world.server.on_reply = fail
     for number in range(5):
         world.env.backend.create_message(world.channel.id, world.mio.id, f"Message {number}")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while len(await world.raws(session)) < 5:
             await asyncio.sleep(0)
     gate.set()

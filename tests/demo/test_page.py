@@ -82,4 +82,4 @@ async def test_ending_the_session_on_the_page_ends_the_demo(tmp_path: Path) -> N
         await chat.shows(STORY)
         await chat.page.locator("summary", has_text="More").click()
         await chat.page.get_by_role("button", name="End preview session").click()
-        await asyncio.wait_for(demo, 20)
+        await asyncio.wait_for(demo, 30)

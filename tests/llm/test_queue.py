@@ -36,7 +36,7 @@ async def settle() -> None:
 async def finish(*workers: Worker) -> None:
     for worker in workers:
         worker.let_go.set()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await asyncio.gather(*(worker.task for worker in workers))
 
 
@@ -262,7 +262,7 @@ async def test_no_slot_is_lost_whatever_is_cancelled_when(seed: int) -> None:
             rng.choice(tasks).cancel()
         if rng.random() < 0.7:
             await asyncio.sleep(0)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await asyncio.gather(*tasks, return_exceptions=True)
     assert 1 <= most <= slots
     assert (queue.running, queue.waiting, running) == (0, 0, 0)

@@ -115,7 +115,7 @@ async def test_hanging_up_frees_the_slot(embedded: EmbeddedModel, client: ModelC
         await task
     headers = {"Authorization": f"Bearer {embedded.api_key}"}
     async with httpx.AsyncClient(base_url=embedded.address, headers=headers, trust_env=False) as http:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while any(slot["is_processing"] for slot in (await http.get("/slots")).json()):
                 await asyncio.sleep(0.02)
 

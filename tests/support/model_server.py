@@ -133,7 +133,7 @@ class ModelServer:
         """The requests of one purpose, in the order of arrival."""
         return [request for request in self.requests if request.purpose == purpose]
 
-    async def arrived(self, count: int, purpose: str | None = None, seconds: float = 10.0) -> list[Recorded]:
+    async def arrived(self, count: int, purpose: str | None = None, seconds: float = 30.0) -> list[Recorded]:
         """Wait until ``count`` requests (of a purpose) have arrived since the start. Raises TimeoutError."""
 
         def requests() -> list[Recorded]:
