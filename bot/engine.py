@@ -97,7 +97,7 @@ class Engine:
 
     ``budgets`` gives the budgets for a window in tokens, with the operator's overrides. ``fold_delay`` is how long after the
     turn that crosses the trigger a fold is due. ``clock`` gives aware UTC times. ``recall_limits`` bounds what a reply is
-    reminded of, and ``people_tokens`` what it is told of the persons present.
+    reminded of, and ``people_tokens`` what it is told of the persons present; with none, nobody gets known.
     """
 
     def __init__(
@@ -122,6 +122,7 @@ class Engine:
         self._fold_delay = fold_delay
         self._clock = clock
         self._temperature = temperature
+        self._knows_people = people_tokens > 0
         self._prompter = Prompter(
             store,
             model,
@@ -361,7 +362,7 @@ class Engine:
         )
         if not saved:
             raise Refused("correction-conflict", number=number)
-        log.info("session %d memory %d: %s by %d", session_id, number, correction.kind, correction.moderator_id)
+        log.info("session %d memory %d: %s by a moderator", session_id, number, correction.kind)
         return changed
 
     async def search(self, session_id: int, text: str) -> tuple[Found, ...]:
@@ -416,6 +417,7 @@ class Engine:
             completion.model,
             self._due(),
             prompt.tail,
+            people=self._knows_people,
         )
         if prompt.tail is not None and prompt.tail.revived:
             await self._store.revive(prompt.tail.revived, self._clock())

@@ -90,12 +90,14 @@ async def schedule(folder: Folder, judging: Judging, privacy: Privacy) -> Jobs:
     jobs.add("departed", privacy.delete_departed, _every(_DEPARTED_EVERY))
     await zones()
     jobs.scheduler.start()
-    await judging.hold_mornings()
     return jobs
 
 
 async def schedule_mornings(jobs: Jobs, judging: Judging) -> None:
-    """Have one job at 05:00 for each time zone in use, by the clocks there, and none for any other."""
+    """Have one job at 05:00 for each time zone in use, by the clocks there, and none for any other.
+
+    The morning of a zone that is new is held at once: its last 05:00 may have been a moment ago.
+    """
     wanted = {_MORNING + zone: zone for zone in await judging.zones()}
     known = {name for name in jobs.names() if name.startswith(_MORNING)}
     for name in known - wanted.keys():
@@ -104,6 +106,7 @@ async def schedule_mornings(jobs: Jobs, judging: Judging) -> None:
         jobs.add(
             name, _morning_of(judging, wanted[name]), CronTrigger(hour=MORNING_HOUR, timezone=ZoneInfo(wanted[name]))
         )
+        await judging.hold_mornings(wanted[name])
 
 
 def _every(step: timedelta) -> BaseTrigger:

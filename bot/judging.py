@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -20,11 +20,11 @@ from bot.llm.checks import Rejection, check_form, check_output, extract_json
 from bot.llm.client import ModelClient
 from bot.llm.requests import Completion, ModelRequest, Purpose
 from bot.memory import judgement
-from bot.memory.fading import aged, confirmed
+from bot.memory.fading import aged, confirmed, is_past
 from bot.memory.language import detect_language
 from bot.memory.messages import Message
 from bot.memory.observing import NotesVerdict, TraitsVerdict, judge_notes, judge_traits
-from bot.memory.people import Acquaintance, Exchange, Judgement, JudgementKind, Trait
+from bot.memory.people import Acquaintance, Exchange, Judgement, JudgementKind, Note, Trait
 from bot.store import Store
 from bot.store.judgements import NotesWork, TraitsWork
 from bot.tasks import Tasks
@@ -52,7 +52,7 @@ class Judging:
 
     ``zone`` is the time zone of guilds that set none, and of direct messages. ``attempts`` is how often a judge is asked who
     answers nothing usable; between tries ``delay`` passes, four times as long each time. ``at_once`` is how many judgements
-    run at the same time. With ``active`` false nobody is judged.
+    run at the same time. With ``active`` false nobody is judged, and what is kept fades all the same.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Judging:
         not held yet; then take on what is due.
         """
         now = self._clock()
-        for guild_id, name in (await self._store.guilds_with_people()).items() if self._active else ():
+        for guild_id, name in (await self._store.guilds_with_people()).items():
             used = self._zone(name)
             if zone not in (None, used):
                 continue
@@ -114,7 +114,7 @@ class Judging:
         await self.wake()
 
     async def _hold_morning(self, guild_id: int, day: date, now: datetime) -> None:
-        planned = await self._store.hold_morning(guild_id, day, now)
+        planned = await self._store.hold_morning(guild_id, day, now, judge=self._active)
         if planned is None:
             return
         faded = await self._store.age_traits([guild_id], now, aged)
@@ -131,36 +131,45 @@ class Judging:
             claimed = await self._store.claim_judgement(due.id, self._clock())
             if claimed is None:
                 return
+            read: set[int] = set()
             try:
                 match claimed.kind:
                     case JudgementKind.NOTES:
-                        await self._judge_exchanges(claimed)
+                        await self._judge_exchanges(claimed, read)
                     case JudgementKind.TRAITS:
-                        await self._judge_notes(claimed)
+                        await self._judge_notes(claimed, read)
             except (JudgementFailedError, ModelUnavailable) as error:
-                await self._failed(claimed, error.code, error)
+                await self._failed(claimed, error.code, error, read)
             except Exception as error:  # a judgement must not take the others down; the row says that it failed
                 if await self._store.acquaintance(claimed.acquaintance_id) is None:
                     log.info("judgement %d is gone with its person", claimed.id)
                     return
                 log.exception("judgement %d of acquaintance %d broke", claimed.id, claimed.acquaintance_id)
-                await self._failed(claimed, "broken", error)
+                await self._failed(claimed, "broken", error, read)
 
-    async def _failed(self, claimed: Judgement, code: str, error: Exception) -> None:
-        again = claimed.attempts < self._attempts or _was_not_heard(error)
+    async def _failed(self, claimed: Judgement, code: str, error: Exception, read: Collection[int]) -> None:
+        """``read`` are the ids of what the judge was shown last. Tries in which it was not heard, and those that ended with
+        the process, make the waits longer but are not counted.
+        """
+        heard = not _was_not_heard(error)
+        failures = claimed.failures + heard
+        again = failures < self._attempts
         wait = min(self._delay * 4 ** min(claimed.attempts, 10), _LONGEST_WAIT)
         log.warning(
-            "judgement %d (%s) of acquaintance %d failed, try %d of %d, %s: %s",
-            claimed.id, claimed.kind, claimed.acquaintance_id, claimed.attempts, self._attempts,
+            "judgement %d (%s) of acquaintance %d failed, %d of %d times, %s: %s",
+            claimed.id, claimed.kind, claimed.acquaintance_id, failures, self._attempts,
             "to be tried again" if again else "given up", error,
         )  # fmt: skip
         now = self._clock()
-        await self._store.fail_judgement(claimed.id, code, retry_at=now + wait if again else None, now=now)
+        await self._store.fail_judgement(
+            claimed.id, code, retry_at=now + wait if again else None, now=now, read=read, heard=heard
+        )
 
-    async def _judge_exchanges(self, due: Judgement) -> None:
+    async def _judge_exchanges(self, due: Judgement, read: set[int]) -> None:
+        """``read`` takes the ids of the exchanges that the judge is shown."""
         for _ in range(_PLANS):
             work = await self._store.work_for_notes(due)
-            exchanges, verdict = await self._oldest_judged(work)
+            exchanges, verdict = await self._oldest_judged(work, read)
             if await self._store.commit_notes(
                 due.id, [e.id for e in exchanges], _revisions(exchanges), verdict.notes, self._clock()
             ):
@@ -171,10 +180,11 @@ class Judging:
                 return
         raise JudgementFailedError("changed-meanwhile")
 
-    async def _oldest_judged(self, work: NotesWork) -> tuple[tuple[Exchange, ...], NotesVerdict]:
+    async def _oldest_judged(self, work: NotesWork, read: set[int]) -> tuple[tuple[Exchange, ...], NotesVerdict]:
         """What holds of all exchanges; when they are too long for the model's window, of as many of the oldest as fit."""
         exchanges = work.exchanges
         while exchanges:
+            _show(read, exchanges)
             try:
                 return exchanges, await self._notes_of(work, exchanges)
             except WindowExceeded:
@@ -200,9 +210,11 @@ class Judging:
         )
         return judge_notes(judgement.read_notes(value), person.player_id, exchanges, character=person.character_name)
 
-    async def _judge_notes(self, due: Judgement) -> None:
+    async def _judge_notes(self, due: Judgement, read: set[int]) -> None:
+        """``read`` takes the ids of the notes that the judge is shown."""
         for _ in range(_PLANS):
             work = await self._store.work_for_traits(due)
+            _show(read, work.notes)
             verdict = await self._traits_of(work) if work.notes else TraitsVerdict()
             now = self._clock()
             changed = _changed(work, verdict, now)
@@ -217,11 +229,12 @@ class Judging:
 
     async def _traits_of(self, work: TraitsWork) -> TraitsVerdict:
         person, notes, traits = work.acquaintance, work.notes, work.traits
-        today = self._clock().astimezone(await self._zone_of(person)).date()
+        zone = await self._zone_of(person)
+        today = self._clock().astimezone(zone).date()
         source = "\n".join([*(note.text for note in notes), *(trait.text for trait in traits)])
         value = await self._ask(
             JudgementKind.TRAITS,
-            judgement.trait_messages(person.name, notes, traits, detect_language(source), today),
+            judgement.trait_messages(person.name, notes, traits, detect_language(source), today, zone=zone),
             judgement.trait_schema(notes, traits),
             lambda completion, parsed: _rejection(
                 completion, source, judgement.trait_texts(parsed), has_form=judgement.is_traits(parsed)
@@ -282,6 +295,11 @@ def _revisions(exchanges: Iterable[Exchange]) -> dict[int, int]:
     return {turn.id: turn.revision for exchange in exchanges for turn in exchange.turns}
 
 
+def _show(read: set[int], shown: Iterable[Exchange | Note]) -> None:
+    read.clear()
+    read.update(one.id for one in shown)
+
+
 def _changed(work: TraitsWork, verdict: TraitsVerdict, now: datetime) -> tuple[Trait, ...]:
     """The traits that were seen again, with what the judge wrote over some of them.
 
@@ -295,5 +313,9 @@ def _changed(work: TraitsWork, verdict: TraitsVerdict, now: datetime) -> tuple[T
         sources = tuple(dict.fromkeys([*trait.sources, *(s for n in cited[trait.id] for s in shown[n])]))
         is_new = not trait.sources or len(sources) > len(trait.sources)
         seen = confirmed(trait, now) if is_new else trait
-        changed.append(replace(seen, text=texts.get(trait.id, trait.text), sources=sources))
+        text = texts.get(trait.id, trait.text)
+        # A new wording is not about a date that is past.
+        is_over = text != trait.text and is_past(trait, now)
+        until = verdict.dates.get(trait.id, None if is_over else trait.until)
+        changed.append(replace(seen, text=text, sources=sources, until=until))
     return tuple(changed)

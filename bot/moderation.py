@@ -118,14 +118,15 @@ class Moderation:
         return await self._correct(session_id, Correction(CorrectionKind.RESTORE, by, reason=""), detail.memory, None)
 
     async def reveal(self, session_id: int, number: int, *, by: int) -> Memory:
-        """A memory whose hidden side a moderator may now read; that they did is logged.
+        """A memory whose hidden side a moderator may now read; that one did is logged, and who for debugging only.
 
         Raises NotFound, and Refused when nothing of it is hidden.
         """
         memory = (await self._engine.detail(session_id, number)).memory
         if not has_hidden_side(memory):
             raise Refused("reveal-nothing", number=number)
-        log.info("session %d memory %d: what is hidden was revealed to %d", session_id, number, by)
+        log.info("session %d memory %d: what is hidden was revealed to a moderator", session_id, number)
+        log.debug("session %d memory %d: revealed to %d", session_id, number, by)
         return memory
 
     # Reports
@@ -144,7 +145,7 @@ class Moderation:
         )
         if flag is None:
             raise Refused("flag-limit", most=self._flags_per_hour)
-        log.info("session %d memory %d: flagged by %d as %d", session_id, number, by, flag.id)
+        log.info("session %d memory %d: flagged as %d", session_id, number, flag.id)
         return Report(flag, await self._engine.session(session_id), detail)
 
     async def report(self, flag_id: int) -> Report:
@@ -163,7 +164,7 @@ class Moderation:
         """Decide that a reported memory stays as it is. Raises NotFound, and Refused when somebody decided before."""
         if not await self._store.dismiss_flag(flag_id, by=by, at=self._clock()):
             await self._open_flag(flag_id)
-        log.info("flag %d dismissed by %d", flag_id, by)
+        log.info("flag %d dismissed", flag_id)
 
     async def _correct(self, session_id: int, correction: Correction, before: Memory, flag_id: int | None) -> Corrected:
         await self._engine.correct(session_id, correction, before.number, version=before.version, flag_id=flag_id)
@@ -175,7 +176,7 @@ class Moderation:
         if flag is None:
             raise NotFound("flag-unknown")
         if not flag.is_open:
-            raise Refused("flag-decided", by=f"<@{flag.decided_by}>")
+            raise Refused("flag-decided", by=f"<@{flag.decided_by}>") if flag.decided_by else Refused("flag-settled")
         return flag
 
     async def _save(self, settings: GuildSettings) -> GuildSettings:

@@ -22,7 +22,7 @@ from bot.store import Store
 log = logging.getLogger(__name__)
 
 LONGEST_TEXT: Final = 200
-"""Characters that a person may write about themselves in one trait."""
+"""Characters that a person may write about themselves in one trait; one that was imported longer keeps its length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +93,9 @@ class People:
         """
         acquaintance, trait = await self._trait(player_id, trait_id)
         await self._require_remembered(acquaintance)
-        words = " ".join(text.split())
-        if not words or len(words) > LONGEST_TEXT:
-            raise Refused("about-text-length", most=LONGEST_TEXT)
+        words, most = " ".join(text.split()), max(LONGEST_TEXT, len(trait.text))
+        if not words or len(words) > most:
+            raise Refused("about-text-length", most=most)
         if is_unreal(words):
             raise Refused("about-text-order")
         if states_authority(words):
@@ -149,7 +149,7 @@ class People:
             await self._store.set_stranger(player_id, not remembered, now)
         elif not await self._store.set_remembered(acquaintance_id, player_id, remembered, now):
             raise NotFound("about-gone")
-        log.info("player %d, acquaintance %s: remembered %s", player_id, acquaintance_id or "all", remembered)
+        log.info("acquaintance %s: remembered %s", acquaintance_id or "all", remembered)
 
     async def _trait(self, player_id: int, trait_id: int) -> tuple[Acquaintance, Trait]:
         """A trait of the person as it has faded by now. Raises NotFound."""

@@ -39,8 +39,8 @@ class Going:
     """What goes when a person is forgotten: counts.
 
     ``stories`` are those that stay without their words, ``own_stories`` those that go whole because nobody else ever wrote in
-    them or they were told in direct messages; ``memories`` are at least so many. ``made`` are corrections and characters of
-    guilds, which stay without the person's id.
+    them or they were told in direct messages; ``memories`` are at least so many. ``made`` are corrections, decisions on
+    reports and characters of guilds, which stay without the person's id.
     """
 
     turns: int
@@ -101,7 +101,7 @@ class Privacy:
             traits=sum(len(kept.traits) for kept in data.kept),
             reports=len(data.reports),
             characters=sum(own),
-            made=len(data.corrections) + len(own) - sum(own),
+            made=len(data.corrections) + len(data.decisions) + len(own) - sum(own),
         )
 
     async def forget(self, player_id: int) -> None:
@@ -112,11 +112,10 @@ class Privacy:
     async def run_due(self) -> None:
         """Forget whoever asked for it. What fails is logged, and tried again the next time."""
         async with self._at_work:
-            to_empty = await self._store.forgettings(to_empty=True)
             for player_id in await self._store.forgettings():
                 try:
-                    if player_id in to_empty:
-                        await self._empty(player_id)
+                    while (asked_at := await self._store.to_empty(player_id)) is not None:
+                        await self._empty(player_id, asked_at)
                     if await self._store.finish_forgetting(player_id):
                         log.info("a person was forgotten")
                 except Exception:  # one wish must not hinder the others; its row stays
@@ -126,11 +125,11 @@ class Privacy:
         """Whether no wish of the person to be forgotten waits any more."""
         return player_id not in await self._store.forgettings()
 
-    async def _empty(self, player_id: int) -> None:
+    async def _empty(self, player_id: int, asked_at: datetime) -> None:
         await self._store.forget_traits(player_id)
         for session_id in await self._store.stories_with(player_id):
             await self._forget_in_story(session_id, player_id)
-        await self._store.forget_person(player_id, self._clock())
+        await self._store.forget_person(player_id, self._clock(), asked_at=asked_at)
 
     async def _forget_in_story(self, session_id: int, player_id: int) -> None:
         # A reply that is being written was asked for with the person's words.
@@ -219,7 +218,8 @@ def _entries(data: OwnData) -> Iterator[tuple[str, Any]]:
     for character in data.characters:
         yield "characters", {**_character(character), "description": character.card.description,
                              "first_message": character.card.first_message}  # fmt: skip
-    for section, rows in (("reports", data.reports), ("corrections", data.corrections)):
+    done = ("reports", data.reports), ("corrections", data.corrections), ("decisions", data.decisions)
+    for section, rows in done:
         yield from ((section, _row(row)) for row in rows)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 import discord
 
@@ -10,6 +11,9 @@ from bot.memory.people import Trait
 from bot.people import LONGEST_TEXT
 from cogs._lines import Say
 from cogs._views import AnsweringModal, Interaction
+
+# Discord's bound of a text field.
+_MOST: Final = 4000
 
 
 class TraitForm(AnsweringModal):
@@ -21,8 +25,8 @@ class TraitForm(AnsweringModal):
         self._text = discord.ui.TextInput[TraitForm](
             custom_id="text",
             style=discord.TextStyle.paragraph,
-            default=trait.text[:LONGEST_TEXT],
-            max_length=LONGEST_TEXT,
+            default=trait.text[:_MOST],
+            max_length=min(_MOST, max(LONGEST_TEXT, len(trait.text))),
         )
         self.add_item(discord.ui.Label(text=say("about-form-text"), component=self._text))
 

@@ -23,7 +23,8 @@ def report_embed(report: Report, say: Say) -> discord.Embed:
     ]
     if not flag.is_open:
         did = "did-dismiss" if flag.correction is None else DID[flag.correction]
-        lines += ["", f"**{say(did, by=f'<@{flag.decided_by}>')}**"]
+        by = f"<@{flag.decided_by}>" if flag.decided_by else say("privacy-by-forgotten")
+        lines += ["", f"**{say(did, by=by)}**"]
     return discord.Embed(title=say("report-title", number=flag.number), description="\n".join(lines))
 
 

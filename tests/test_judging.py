@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import AsyncIterator
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from bot.llm.requests import Priority, Purpose
 from bot.memory.people import ExchangeState, Portrait
 from bot.memory.story import FoldState
 from bot.store.database import Database
-from bot.store.tables import exchanges, judgements
+from bot.store.tables import acquaintances, exchanges, judgements
 from tests.support.judge import NOTES, TRAITS, be_honest, habits, other_lines, own_lines, shown_notes
 from tests.support.model_server import ModelServer, Script
 from tests.support.scene import ALEX, MIO, Scene, open_scene, settings_for
@@ -61,6 +62,11 @@ async def judged(scene: Scene, *texts: str) -> None:
     """The same, and the judging that follows is done."""
     await night(scene, *texts)
     await scene.core.judging.run_due()
+
+
+def own_text(body: dict[str, Any]) -> str:
+    """What the person wrote first, less the subject."""
+    return next(iter(own_lines(body).values())).removeprefix("I ")
 
 
 async def kept(scene: Scene, player_id: int = MIO) -> Portrait:
@@ -154,7 +160,7 @@ async def test_a_judge_that_answers_nothing_usable_is_asked_three_times_then_the
     assert code in error
     portrait = await kept(scene)
     assert (portrait.notes, portrait.traits, portrait.waiting) == ((), (), 0)
-    assert [r.message.count("try 3 of 3, given up") for r in caplog.records if "try 3" in r.message] == [1]
+    assert [r.message.count("3 of 3 times, given up") for r in caplog.records if "3 of 3" in r.message] == [1]
     assert RUNS not in caplog.text
     await scene.exchange("We are still here.")
 
@@ -337,12 +343,149 @@ async def test_what_is_seen_again_counts_and_what_changed_keeps_its_old_words(sc
     assert [(f.text, f.by) for f in portrait.former[now.id]] == [(seen.text, "judge")]
 
 
-async def test_without_tokens_for_people_nobody_is_judged(server: ModelServer, tmp_path: Path) -> None:
+async def test_without_tokens_for_people_nobody_is_judged_or_gets_known(server: ModelServer, tmp_path: Path) -> None:
     async with open_scene(server, tmp_path / "k.db", people_tokens=0) as scene:
         await talk(scene)
         await judged(scene)
 
     assert [r.purpose for r in server.requests if r.purpose != "reply"] == []
+    assert await rows_of(tmp_path / "k.db", exchanges.c.id) == []
+    assert await rows_of(tmp_path / "k.db", acquaintances.c.id) == []
+
+
+async def test_without_tokens_for_people_what_was_taken_away_goes_all_the_same(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    path = tmp_path / "k.db"
+    async with open_scene(server, path) as scene:
+        await judged(scene)
+        (trait,) = (await kept(scene)).traits
+        await scene.core.people.take_away(MIO, trait.id)
+        await scene.exchange("And now?")
+        clock = scene.clock
+    async with open_core(settings_for(server, path, people_tokens=0), clock=clock) as core:
+        for _ in range(65):
+            clock.pass_by(days=1)
+            await core.judging.hold_mornings()
+        (portrait,) = await core.store.portraits_of(MIO, 1, everywhere=False)
+
+    assert (portrait.traits, portrait.notes, portrait.waiting) == ((), (), 1)
+    assert len(server.of(NOTES)) == 1
+    assert FoldState.DUE not in await rows_of(path, judgements.c.state)
+
+
+async def test_outages_do_not_count_against_a_judge_and_waits_grow(scene: Scene, tmp_path: Path) -> None:
+    scene.server.on[NOTES] = lambda _: Script.html()
+    await night(scene)
+    waits = []
+    for _ in range(4):
+        await scene.core.judging.run_due()
+        (due,) = await scene.core.store.due_judgements(scene.clock() + timedelta(days=9))
+        waits.append(due.due_at - scene.clock())
+        scene.clock.pass_by(hours=3)
+    scene.server.on[NOTES] = habits
+    scene.server.queued[NOTES].extend(["", ""])
+    for _ in range(3):
+        await scene.core.judging.run_due()
+        scene.clock.pass_by(hours=3)
+
+    assert waits == sorted(set(waits))
+    assert len(scene.server.of(NOTES)) == 7
+    assert await states(tmp_path / "k.db") == {ExchangeState.JUDGED: 1}
+    assert len((await kept(scene)).traits) == 1
+
+
+async def test_what_came_while_a_judge_failed_is_not_dropped_with_it(server: ModelServer, tmp_path: Path) -> None:
+    async with open_scene(server, tmp_path / "k.db", llm_parallel=2) as scene:
+
+        async def refuse(_: dict[str, Any]) -> str:
+            if len(server.of(NOTES)) == 3:
+                await scene.exchange("I swim in the harbour every evening.")
+            return ""
+
+        server.on[NOTES] = refuse
+        await night(scene)
+        for _ in range(3):
+            await scene.core.judging.run_due()
+            scene.clock.pass_by(hours=3)
+
+    assert len(server.of(NOTES)) == 4
+    assert RUNS not in own_lines(server.of(NOTES)[3].body).values()
+    assert await states(tmp_path / "k.db") == {ExchangeState.DROPPED: 1, ExchangeState.FRESH: 1}
+
+
+async def test_a_date_ahead_reaches_a_trait_that_is_known(scene: Scene) -> None:
+    def exam(body: dict[str, Any]) -> dict[str, Any]:
+        return {"notes": [{"text": "wants to take the bar exam", "cites": list(own_lines(body))[:1]}]}
+
+    dates = iter(["", "2026-07-01", "2026-12-01"])
+
+    def once_more(body: dict[str, Any]) -> dict[str, Any]:
+        new = {"text": "wants to take the bar exam", "notes": list(shown_notes(body)), "until": next(dates)}
+        return {"new": [new], "seen": [], "updates": []}
+
+    scene.server.on[NOTES], scene.server.on[TRAITS] = exam, once_more
+    found = []
+    for _ in range(3):
+        await judged(scene, "I want to take the bar exam.")
+        (trait,) = (await kept(scene)).traits
+        found.append(trait.until)
+
+    assert found == [None, date(2026, 7, 1), date(2026, 12, 1)]
+
+
+@pytest.mark.parametrize(("text", "until"), [("took the bar exam", None), ("wants to take the bar exam", "2026-03-03")])
+async def test_a_new_wording_is_not_about_a_date_that_is_past(scene: Scene, text: str, until: str | None) -> None:
+    scene.server.on[NOTES] = lambda body: {"notes": [{"text": own_text(body), "cites": list(own_lines(body))[:1]}]}
+    first = {"text": "wants to take the bar exam", "notes": [1], "until": "2026-03-03"}
+    scene.server.queued[TRAITS].append({"new": [first], "seen": [], "updates": []})
+    await judged(scene, "I want to take the bar exam.")
+    scene.clock.pass_by(days=5)
+    change = {"trait": 1, "text": text, "notes": [1], "until": ""}
+    scene.server.queued[TRAITS].append({"new": [], "seen": [], "updates": [change]})
+    await judged(scene, f"I {text}.")
+
+    (trait,) = (await kept(scene)).traits
+    assert (trait.text, trait.until) == (text, date.fromisoformat(until) if until else None)
+
+
+async def test_an_edit_counts_nothing_twice(scene: Scene) -> None:
+    await judged(scene)
+    message = await scene.hear("I run along the river every morning before work, still.")
+    await scene.reply()
+    scene.clock.pass_by(days=1)
+    await scene.core.judging.hold_mornings()
+    await scene.core.judging.run_due()
+    (trait,) = (await kept(scene)).traits
+    assert (trait.importance, trait.matches) == (3, 2)
+    for number in range(1, 4):
+        text = "I run along the river every morning before work, still" + "!" * number
+        await scene.core.engine.message_edited(message, text)
+        scene.clock.pass_by(days=1)
+        await scene.core.judging.hold_mornings()
+        await scene.core.judging.run_due()
+
+    (trait,) = (await kept(scene)).traits
+    assert (trait.importance, trait.matches, len(trait.sources)) == (3, 2, 2)
+
+
+async def test_an_edit_brings_back_nothing_that_was_taken_away(scene: Scene) -> None:
+    message = await scene.hear("I run along the river every morning befor work.")
+    await scene.reply()
+    scene.clock.pass_by(days=1)
+    await scene.core.judging.hold_mornings()
+    await scene.core.judging.run_due()
+    portrait = await kept(scene)
+    await scene.core.people.take_away(MIO, portrait.traits[0].id)
+    await scene.core.people.remove_note(MIO, portrait.notes[0].id)
+    await scene.core.engine.message_edited(message, RUNS)
+    scene.clock.pass_by(days=1)
+    await scene.core.judging.hold_mornings()
+    await scene.core.judging.run_due()
+
+    assert len(scene.server.of(NOTES)) == 2
+    after = await kept(scene)
+    assert (after.notes, [trait.deleted for trait in after.traits]) == ((), [True])
 
 
 async def test_the_judge_speaks_the_language_of_the_talk(scene: Scene) -> None:

@@ -146,14 +146,16 @@ async def test_the_actual_side_of_a_secret_is_corrected_and_of_nothing_else(scen
     assert undone.after.content == SECRET
 
 
-async def test_a_reveal_is_logged_with_ids_and_without_words(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_reveal_is_logged_without_words_and_without_the_moderators_id(
+    scene: Scene, caplog: pytest.LogCaptureFixture
+) -> None:
     moderation, session = scene.core.moderation, scene.session.id
 
     with caplog.at_level(logging.INFO, "bot.moderation"):
         revealed = await moderation.reveal(session, 2, by=SORA)
 
     assert revealed.content.actual == "She is afraid."
-    assert caplog.messages == [f"session {session} memory 2: what is hidden was revealed to {SORA}"]
+    assert caplog.messages == [f"session {session} memory 2: what is hidden was revealed to a moderator"]
     with pytest.raises(Refused, match="reveal-nothing"):
         await moderation.reveal(session, 1, by=SORA)
 

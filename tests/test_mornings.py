@@ -205,6 +205,29 @@ async def test_mornings_are_scheduled_for_the_zones_in_use_and_no_others(server:
         assert await scheduled() == {"Asia/Tokyo", "Europe/Berlin"}
 
 
+async def test_a_zone_that_is_set_just_before_its_five_has_its_morning_that_day(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    clock = Clock(datetime(2026, 3, 1, 4, 30, tzinfo=UTC))
+    async with open_core(settings_for(server, tmp_path / "k.db"), clock=clock) as core:
+        await exchange(core, 1, at=clock())
+        jobs = Jobs()
+        await schedule_mornings(jobs, core.judging)
+        await core.judging.run_due()
+        clock.time = datetime(2026, 3, 1, 19, 58, tzinfo=UTC)
+        await exchange(core, 1, at=clock())
+        await core.moderation.set_time_zone(1, "Asia/Tokyo")
+        clock.pass_by(minutes=4)
+        await schedule_mornings(jobs, core.judging)
+        await core.judging.run_due()
+        assert await waiting(core, 1) == 0
+
+        await exchange(core, 1, at=clock())
+        await schedule_mornings(jobs, core.judging)
+        await core.judging.run_due()
+        assert await waiting(core, 1) == 1
+
+
 async def test_a_zone_that_the_database_no_longer_knows_counts_as_none(server: ModelServer, tmp_path: Path) -> None:
     clock = Clock()
     async with open_core(settings_for(server, tmp_path / "k.db"), clock=clock) as core:

@@ -178,6 +178,18 @@ async def test_texts_are_kept_as_they_were_written(scene: Scene) -> None:
         assert (await kept(scene, RUNS)).text == text
 
 
+async def test_a_trait_that_was_imported_long_can_be_edited_at_its_length(scene: Scene) -> None:
+    character = await scene.core.engine.create_character(Scope(GUILD, 9), Card("Kai", "A smith."), "")
+    long = "likes tea, " * 60
+    await know(scene.core.store, character.id, MIO, traits_known=[trait(31, long.strip())])
+
+    edited = await people(scene).edit_trait(MIO, 31, long.replace("tea", "rum"))
+
+    assert edited.text == long.replace("tea", "rum").strip()
+    with pytest.raises(Refused, match="about-text-length"):
+        await people(scene).edit_trait(MIO, 31, long + "x" * 20)
+
+
 async def test_no_text_orders_and_rights_are_refused(scene: Scene) -> None:
     before = await portrait(scene)
 
@@ -308,6 +320,6 @@ async def test_the_log_has_numbers_and_no_words(scene: Scene, caplog: pytest.Log
         f"acquaintance {acquaintance} trait {RUNS}: taken away by its person",
         f"acquaintance {acquaintance} trait {RUNS}: restored by its person",
         f"note {NOTE}: removed by its person",
-        f"player {MIO}, acquaintance all: remembered False",
-        f"player {MIO}, acquaintance all: remembered True",
+        "acquaintance all: remembered False",
+        "acquaintance all: remembered True",
     ]

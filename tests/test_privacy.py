@@ -17,6 +17,8 @@ import pytest
 from sqlalchemy import select, update
 
 from bot.core import open_core
+from bot.errors import Refused
+from bot.memory.corrections import Correction, CorrectionKind
 from bot.memory.memories import MemoryKind, MemoryStatus
 from bot.memory.prompt import Card
 from bot.memory.story import Scope
@@ -272,6 +274,67 @@ async def test_a_reader_in_the_way_of_emptying_the_log_leaves_the_wish_for_later
         assert found_in(tmp_path, SECRET) == set()
         newest = (await scene.core.store.recent_turns(scene.session.id, 1))[0]
         assert (newest.raw, newest.author.id) == ("Hello, I am new here.", MIO), "what she writes now is no part of it"
+
+
+async def test_a_second_wish_while_the_first_is_carried_out_is_carried_out_too(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await play(scene)
+    before = len(await rows(scene.core.store, turns))
+    forget_person = scene.core.store.forget_person
+
+    async def meanwhile(player_id: int, *args: Any, **options: Any) -> None:
+        if len(await rows(scene.core.store, turns)) == before:
+            scene.clock.pass_by(seconds=1)
+            await scene.hear(f"Here is another {SECRET}, pressed flat.")
+            await scene.core.privacy.forget(MIO)
+        await forget_person(player_id, *args, **options)
+
+    monkeypatch.setattr(scene.core.store, "forget_person", meanwhile)
+
+    await forget(scene)
+
+    assert len(await rows(scene.core.store, turns)) == before + 1
+    assert await scene.core.privacy.is_forgotten(MIO)
+    assert found_in(tmp_path, SECRET) == set()
+
+
+async def test_no_log_line_says_whose_wish_or_decision_it_was(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="bot")
+    await told(scene)
+    number = (await scene.core.engine.memory(scene.session.id)).memories[0].number
+    first = (await scene.core.moderation.flag(scene.session.id, number, by=MIO, why="No.")).flag
+    second = (await scene.core.moderation.flag(scene.session.id, number, by=MIO, why="No!")).flag
+    await scene.core.moderation.dismiss(first.id, by=ALEX)
+    retract = Correction(CorrectionKind.RETRACT, ALEX, "Never happened.")
+    await scene.core.moderation.correct(scene.session.id, retract, number, flag_id=second.id)
+    await scene.core.people.stop_remembering(MIO, None)
+
+    logged = set(re.findall(r"\d+", caplog.text))
+    assert "flagged" in caplog.text
+    assert "dismissed" in caplog.text
+    assert "by a moderator" in caplog.text
+    assert "remembered False" in caplog.text
+    assert {str(MIO), str(ALEX)}.isdisjoint(logged)
+
+
+async def test_who_only_decided_a_report_is_told_of_it_and_can_be_forgotten(scene: Scene) -> None:
+    await told(scene)
+    number = (await scene.core.engine.memory(scene.session.id)).memories[0].number
+    report = await scene.core.moderation.flag(scene.session.id, number, by=MIO, why="No.")
+    await scene.core.moderation.dismiss(report.flag.id, by=4242)
+
+    going = await scene.core.privacy.what_goes(4242)
+    (document,) = await scene.core.privacy.export(4242)
+    await scene.core.privacy.forget(4242)
+    await scene.core.privacy.run_due()
+
+    assert (going.made, going.is_nothing) == (1, False)
+    assert [entry["state"] for entry in json.loads(document)["decisions"]] == ["dismissed"]
+    assert (await scene.core.privacy.what_goes(4242)).is_nothing
+    with pytest.raises(Refused) as refusal:
+        await scene.core.moderation.dismiss(report.flag.id, by=ALEX)
+    assert refusal.value.code == "flag-settled"
 
 
 MOMENTS = ("after:ask_to_forget", "after:forget_in_story", "before:finish_forgetting")

@@ -51,6 +51,7 @@ flag-limit = { $most ->
 }
 flag-unknown = That report is no longer there.
 flag-decided = { $by } was faster: this report is settled already.
+flag-settled = This report is settled already.
 settings-guild-only = Direct messages have no settings: here everything is yours to decide.
 settings-manage-server = Only people with the permission Manage Server can change this. Please ask one of them.
 settings-role-everyone = That role has everybody in it. Please choose one that only moderators have.
@@ -247,7 +248,7 @@ about-importance = { $importance ->
    *[other] matters most
 }
 about-hazy = only vaguely
-about-until = until { $day }
+about-until = on { $day }
 about-since = since { $day }
 about-seen = last came up on { $day }
 about-absorbed = now part of what has held for long
@@ -304,11 +305,11 @@ privacy-goes-reports = { $count ->
    *[other] { $count } reports of yours
 }
 privacy-goes-made = { $count ->
-    [one] that it was you who made one character or correction of a server
-   *[other] that it was you who made { $count } characters and corrections of servers
+    [one] that it was you who made one character of a server, or changed a memory, or decided on a report
+   *[other] { $count } times, that it was you who made a character of a server, changed a memory or decided on a report
 }
 privacy-stays = What stays
-privacy-stays-what = What other people wrote, also about you. The messages in Discord itself: you can delete yours there. Characters that you made for a server, without your name. Your wish not to be remembered, if you have one.
+privacy-stays-what = What other people wrote, also about you. Single words or short phrases of yours that a reply repeats. The messages in Discord itself: you can delete yours there. Characters that you made for a server, without your name. Your wish not to be remembered, if you have one.
 privacy-after = Afterwards
 privacy-after-what = The chapters with your messages are written anew from what is left. You can play on, as somebody I don't know.
 privacy-button-forget = Forget me

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
 from bot.memory.people import Trait, TraitStatus
@@ -75,8 +75,16 @@ def _in_use(trait: Trait, importance: int, now: datetime) -> Trait:
     return replace(trait, importance=importance, faded_at=now, dormant_at=None, forgotten_at=None, deleted=False)
 
 
+def is_past(trait: Trait, now: datetime) -> bool:
+    """Whether the date that a trait is about is over at ``now``, in every time zone."""
+    return trait.until is not None and _begun(trait.until) + timedelta(days=1) <= now
+
+
 def _last_step_from(trait: Trait) -> datetime:
-    """When the step to dormancy starts to count: not before a date ahead has begun in every time zone, noon in UTC."""
-    if trait.until is None:
-        return trait.faded_at
-    return max(trait.faded_at, datetime.combine(trait.until, time(12), UTC))
+    """When the step to dormancy starts to count: not before a date ahead has begun."""
+    return trait.faded_at if trait.until is None else max(trait.faded_at, _begun(trait.until))
+
+
+def _begun(day: date) -> datetime:
+    """When a day has begun in every time zone: at noon in UTC."""
+    return datetime.combine(day, time(12), UTC)

@@ -5,43 +5,66 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final
 
+from bot.memory.likeness import features
 from bot.memory.memories import Content, Memory, MemoryStatus, SessionMemory, Version, above, after_change
 from bot.memory.turns import Beat, Citation
 
-# From so many characters on, the same words are a repetition and no chance.
-REPEATED: Final = 20
-# Each stretch of 20 characters holds a whole one of the blocks of 10 that a text is cut into.
-_BLOCK: Final = REPEATED // 2
-_WIDE: Final = "぀-ヿ㐀-鿿豈-﫿가-힣"
+# From so much on, the same words are a repetition and no chance: 20 letters, 12 hiragana or 7 other wide characters. The set
+# phrases of politeness are in hiragana, and shorter: ありがとうございました.
+REPEATED: Final = 60
+_LETTER, _HIRAGANA_LETTER, _WIDE_LETTER = 3, 5, 9
+# A whole message says more than a stretch of one.
+_WHOLE: Final = 6
+_HAN: Final = "々㐀-鿿豈-﫿"
+_HIRAGANA: Final = "぀-ゟ"
+_WIDE: Final = f"{_HAN}぀-ヿ가-힣"
+_IS_WIDE: Final = re.compile(f"[{_WIDE}]")
+_NARROW: Final = rf"[^\W{_WIDE}]"
+_IN_A_WORD: Final = re.compile(_NARROW * 2)
 _KANA: Final = re.compile("[぀-ヿ]")
+_NUMBER: Final = re.compile(r"\d(?:[-‐-―−. ()/]{0,2}\d){5,}")
 # A name of two letters is also a word, but for its capitals.
 _SHORT: Final = 2
 _HONORIFICS: Final = "さん|ちゃん|くん|君|様|さま|殿|先輩|氏"
+# Parts of names, and titles, that are nobody's.
+_PARTICLES: Final = frozenset("al da de del der di du el la le van von dr mr mrs ms sir lady lord".split())
+# Longer runs are phrases rather than names, and their halves words.
+_LONGEST_NAME: Final = 5
 
 
 class Traces:
-    """What gives a person away: their labels as words, and longer pieces of what they wrote, to the letter.
+    """What gives a person away: their labels and parts of these as words, and longer pieces of what they wrote.
 
-    ``others`` are the labels of everybody else: where one of them holds a label of the person's, it is not meant.
+    ``others`` are the names of everybody else: where one of them holds a label of the person's, it is not meant, and parts
+    that both have are nobody's. ``called`` are names that the person has elsewhere, which count like parts.
     """
 
-    def __init__(self, labels: Iterable[str], texts: Iterable[str], others: Iterable[str] = ()) -> None:
+    def __init__(
+        self, labels: Iterable[str], texts: Iterable[str], others: Iterable[str] = (), *, called: Iterable[str] = ()
+    ) -> None:
         own = {label for name in labels if (label := _spaced(name)) and _is_name(label)}
         named = sorted({_spaced(name) for name in others} - own, key=len, reverse=True)
-        self._names = [_name(label) for label in own]
+        theirs = {part.casefold() for other in named for part in (other, _bare(other), *_parts(other))}
+        known = {*own, *map(_spaced, called)}
+        whole = own | {
+            name for name in (*known, *map(_bare, known)) if _is_name(name) and name.casefold() not in theirs
+        }
+        parts = {part for name in known for part in _parts(name) if part.casefold() not in theirs} - whole
+        self._names = [*map(_name, whole), *map(_part, parts)]
         self._others = [
-            re.compile(re.escape(o), re.IGNORECASE) for o in named if any(_within(label, o) for label in own)
+            re.compile(re.escape(o), re.IGNORECASE) for o in named if any(_within(name, o) for name in whole | parts)
         ]
-        self._written = "\n".join({folded for text in texts if len(folded := _folded(text)) >= REPEATED})
-        self._places: dict[str, list[int]] = defaultdict(list)
-        for line in re.finditer(".+", self._written):
-            for at in range(line.start(), line.end() - _BLOCK + 1, _BLOCK):
-                self._places[self._written[at : at + _BLOCK]].append(at)
-        self._around: dict[str, frozenset[str]] = {}
+        written = {_folded(text) for text in texts}
+        self._stretches = {stretch for text in written for stretch in _stretches(text)}
+        self._messages: dict[str, set[str]] = defaultdict(set)
+        for message in filter(_is_telling, map(_trimmed, written)):
+            self._messages[message[:_WHOLE]].add(message)
+        self._numbers = {number for text in written for number in _numbers(text)}
 
     def show_in(self, text: str) -> bool:
         """Whether a text names the person, or repeats what they wrote."""
@@ -59,20 +82,15 @@ class Traces:
         return any(self.show_in(words) for words in (content.text, content.speaker, content.addressee, content.actual))
 
     def _repeated_in(self, text: str) -> bool:
-        for at in range(len(text) - _BLOCK + 1):
-            block = text[at : at + _BLOCK]
-            if block in self._places:
-                first, last = max(0, at - _BLOCK), min(at, len(text) - REPEATED)
-                if any(text[start : start + REPEATED] in self._stretches(block) for start in range(first, last + 1)):
-                    return True
-        return False
-
-    def _stretches(self, block: str) -> frozenset[str]:
-        """All stretches of 20 characters that hold a block where it was cut, made when the first text has it too."""
-        if block not in self._around:
-            starts = (start for at in self._places[block] for start in range(max(0, at - _BLOCK), at + 1))
-            self._around[block] = frozenset(self._written[start : start + REPEATED] for start in starts)
-        return self._around[block]
+        return (
+            any(stretch in self._stretches for stretch in _stretches(text))
+            or any(own in said or said in own for said in _numbers(text) for own in self._numbers)
+            or any(
+                text.startswith(message, at) and _is_apart(text, at, at + len(message))
+                for at in range(len(text) - _WHOLE + 1)
+                for message in self._messages.get(text[at : at + _WHOLE], ())
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +177,19 @@ def _name(label: str) -> re.Pattern[str]:
     if len(label) == 1 and _KANA.match(label):
         # One kana stands in nearly every word.
         return re.compile(f"(?<![{_WIDE}]){label}(?={_HONORIFICS}|[^{_WIDE}]|$)")
-    narrow = rf"[^\W{_WIDE}]"
-    before = f"(?<!{narrow})" if re.match(narrow, label[0]) else ""
-    after = f"(?!{narrow})" if re.match(narrow, label[-1]) else ""
-    return re.compile(before + re.escape(label) + after, flags)
+    return _word(re.escape(label), label, flags)
+
+
+def _part(part: str) -> re.Pattern[str]:
+    """A part of a name as it is written for one: small letters are a word like others."""
+    forms = {part} - {part.lower()} | {part.capitalize()}
+    return _word("(?:" + "|".join(map(re.escape, sorted(forms))) + ")", part, re.NOFLAG)
+
+
+def _word(pattern: str, label: str, flags: re.RegexFlag) -> re.Pattern[str]:
+    before = f"(?<!{_NARROW})" if re.match(_NARROW, label[0]) else ""
+    after = f"(?!{_NARROW})" if re.match(_NARROW, label[-1]) else ""
+    return re.compile(before + pattern + after, flags)
 
 
 def _is_name(label: str) -> bool:
@@ -170,8 +197,70 @@ def _is_name(label: str) -> bool:
     return any(c.isalnum() or unicodedata.category(c) == "So" for c in label)
 
 
+def _bare(name: str) -> str:
+    """A name without what stands in brackets and the signs around it; empty when no more than a letter is left."""
+    bare = _trimmed(re.sub(r"[(\[<{「【〈《].*?[)\]>}」】〉》]", " ", name))
+    return bare if len(bare) > 1 else ""
+
+
+def _parts(name: str) -> set[str]:
+    """What somebody may be called by for short: words of several letters, and the family and given names of Han and Hangul.
+
+    Hiragana is a part from three on: two stand in many words.
+    """
+    found: set[str] = set()
+    for run in re.findall(rf"[{_HAN}]+|[{_HIRAGANA}]+|[ァ-ヺー-ヿ]+|[가-힣]+|[^\W\d_{_WIDE}]+", _bare(name)):
+        if re.fullmatch(_HONORIFICS, run) or run.casefold() in _PARTICLES or not features(run):
+            continue
+        if len(run) >= (3 if re.match(f"[{_HIRAGANA}]", run) else 2):
+            found.add(run)
+        if len(run) <= _LONGEST_NAME and re.match(f"[{_HAN}가-힣]", run):
+            found.update(half for size in (2, 3) if size < len(run) for half in (run[:size], run[-size:]))
+    return found
+
+
 def _within(label: str, other: str) -> bool:
     return label.casefold() in other.casefold()
+
+
+def _stretches(text: str) -> Iterator[str]:
+    """From each character on the shortest stretch that is no chance."""
+    end = weight = 0
+    for start, character in enumerate(text):
+        while weight < REPEATED:
+            if end == len(text):
+                return
+            weight += _weight(text[end])
+            end += 1
+        yield text[start:end]
+        weight -= _weight(character)
+
+
+@cache
+def _weight(character: str) -> int:
+    if "぀" <= character <= "ゟ":
+        return _HIRAGANA_LETTER
+    return _WIDE_LETTER if _IS_WIDE.match(character) else _LETTER
+
+
+def _is_telling(message: str) -> bool:
+    """Whether a whole message is no chance where it is repeated: a single word may be, but for wide characters."""
+    return len(message) >= _WHOLE and (" " in message or _IS_WIDE.search(message) is not None)
+
+
+def _is_apart(text: str, start: int, end: int) -> bool:
+    """Whether a stretch of a text is not part of longer words."""
+    return not any(at and _IN_A_WORD.match(text, at - 1) for at in (start, end))
+
+
+def _numbers(text: str) -> Iterator[str]:
+    """Runs of six or more digits, however they are grouped."""
+    return (re.sub(r"\D", "", found[0]) for found in _NUMBER.finditer(text))
+
+
+def _trimmed(text: str) -> str:
+    """A text without the signs around it."""
+    return _spaced(re.sub(r"^[\W_]+|[\W_]+$", "", text))
 
 
 def _spaced(text: str) -> str:

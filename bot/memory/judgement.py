@@ -66,11 +66,12 @@ class ProposedTrait:
 
 @dataclass(frozen=True, slots=True)
 class ProposedChange:
-    """A known trait, by number, that notes show again; with a text, what it shall say from now on."""
+    """A known trait, by number, that notes show again; with a text, what it shall say from now on, ``until`` as above."""
 
     trait: int
     notes: tuple[int, ...] = ()
     text: str = ""
+    until: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ def note_messages(
 ) -> tuple[Message, ...]:
     """The request for notes about a person: instructions, what was noted before, the numbered lines under their dates.
 
-    ``known`` are the texts of earlier notes and traits, of which the last 60 are shown. Dates are those of ``zone``.
+    ``known`` are the texts of earlier notes, of which the last 60 are shown. Dates are those of ``zone``.
     """
     words = JUDGE_WORDINGS[language]
     person = plain_name(name)
@@ -169,11 +170,17 @@ def note_texts(value: object) -> tuple[str, ...]:
 
 
 def trait_messages(
-    name: str, notes: Sequence[Note], traits: Sequence[Trait], language: Language, today: date
+    name: str,
+    notes: Sequence[Note],
+    traits: Sequence[Trait],
+    language: Language,
+    today: date,
+    *,
+    zone: tzinfo = UTC,
 ) -> tuple[Message, ...]:
     """The request for traits: instructions, the known traits, the notes of these days, both numbered by their place.
 
-    What the person took away is not shown. ``today`` is the date where the person's guild is.
+    What the person took away is not shown. ``today`` is the date where the person's guild is, and ``zone`` its time zone.
     """
     words = JUDGE_WORDINGS[language]
     person = plain_name(name)
@@ -181,7 +188,8 @@ def trait_messages(
     shown = _shown(traits)
     if shown:
         parts.append("\n".join([words.traits, *(_trait_line(n, traits[n - 1]) for n in shown)]))
-    lines = [f"#{n} {note.at.date().isoformat()} {_flat(note.text)}" for n, note in enumerate(notes, start=1)]
+    days = [note.at.astimezone(zone).date().isoformat() for note in notes]
+    lines = [f"#{n} {day} {_flat(note.text)}" for n, (day, note) in enumerate(zip(days, notes, strict=True), start=1)]
     parts.append("\n".join([words.notes, *lines]))
     system = words.trait.format(name=person, today=words.on(today), most=MOST_TRAITS)
     return Message("system", system), Message("user", "\n\n".join(parts))
@@ -192,11 +200,11 @@ def trait_schema(notes: Sequence[Note], traits: Sequence[Trait]) -> dict[str, An
     cites = _numbers_form(range(1, len(notes) + 1))
     shown = _shown(traits)
     in_use = [n for n in shown if traits[n - 1].status is not TraitStatus.FORGOTTEN]
-    text = text_form(LONGEST_TRAIT)
+    text, until = text_form(LONGEST_TRAIT), text_form(10)
     return object_form(
-        new=array_form(object_form(text=text, notes=cites, until=text_form(10)), MOST_TRAITS),
+        new=array_form(object_form(text=text, notes=cites, until=until), MOST_TRAITS),
         seen=array_form(object_form(trait=number_form(shown), notes=cites), _MOST_SEEN),
-        updates=array_form(object_form(trait=number_form(in_use), text=text, notes=cites), MOST_TRAITS),
+        updates=array_form(object_form(trait=number_form(in_use), text=text, notes=cites, until=until), MOST_TRAITS),
     )
 
 
@@ -225,7 +233,9 @@ def trait_texts(value: object) -> tuple[str, ...]:
 
 def _changes(value: object, key: str) -> tuple[ProposedChange, ...]:
     return tuple(
-        ProposedChange(item["trait"], _numbers_of(item.get("notes")), text_of(item.get("text")))
+        ProposedChange(
+            item["trait"], _numbers_of(item.get("notes")), text_of(item.get("text")), text_of(item.get("until"))
+        )
         for item in _items(value, key)
         if is_number(item.get("trait"))
     )

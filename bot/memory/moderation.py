@@ -41,7 +41,7 @@ class Flag:
 
     ``by`` and ``decided_by`` are Discord ids; ``by`` is :data:`BY_AUDIT`, and ``why`` empty, when no player but an audit of the
     chapter raised it. ``correction`` is what was done about it, None while it is open or when it
-    was dismissed.
+    was dismissed. ``decided_by`` is 0 after the moderator asked to be forgotten.
     """
 
     id: int

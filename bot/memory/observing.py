@@ -15,13 +15,14 @@ A note holds when its person shows it. The rules, in the order they are applied:
 7. One that says the same as another joins it (``merged``), and what comes after six is left out (``too-many``).
 
 A trait holds when notes show it, by rules 1, 3, 5 and 6 with notes in the place of lines, where three notes are as good as one
-that says always. It is about no single day, unless that lies ahead (``of-the-day``). One alike a known trait is that trait seen
-again; one alike what its person took away falls (``taken-away``). A known trait is overwritten only by a text that shares
-something with it; another one is a new trait.
+that says always. It is about no single day, unless that lies ahead (``of-the-day``): then it has that date. One alike a known
+trait is that trait seen again; one alike what its person took away falls (``taken-away``). A known trait is overwritten only
+by a text that shares something with it; another one is a new trait.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -48,6 +49,7 @@ from bot.memory.telling import Names, is_related, is_shown, own_sentences, subst
 _AHEAD: Final = timedelta(days=2 * 365)
 # Each is compared with every trait on record; no answer of the schema has as many.
 _MOST_JUDGED: Final = 48
+_DATE: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)", re.ASCII)
 # So often seen, something may be said to be so always.
 _A_HABIT: Final = 3
 
@@ -65,13 +67,14 @@ class TraitsVerdict:
     """What code accepted.
 
     ``seen`` maps traits, by row, to the notes that show them again; ``updates`` to their new text and the notes that show it: a
-    trait stands in one of the two at most. ``absorbed`` are the notes of which a trait says the same now. ``dropped`` counts why
-    the rest fell.
+    trait stands in one of the two at most. ``dates`` has the date ahead of those that are about one, where notes name it.
+    ``absorbed`` are the notes of which a trait says the same now. ``dropped`` counts why the rest fell.
     """
 
     new: tuple[NewTrait, ...] = ()
     seen: dict[int, tuple[int, ...]] = field(default_factory=dict)
     updates: dict[int, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
+    dates: dict[int, date] = field(default_factory=dict)
     absorbed: tuple[int, ...] = ()
     dropped: Counter[str] = field(default_factory=Counter)
 
@@ -169,6 +172,7 @@ class _Record:
         self._new: list[NewTrait] = []
         self._seen: dict[int, tuple[int, ...]] = {}
         self._updates: dict[int, tuple[str, tuple[int, ...]]] = {}
+        self._dates: dict[int, date] = {}
         self._dropped: Counter[str] = Counter()
 
     def judge(self, proposed: ProposedTraits) -> TraitsVerdict:
@@ -182,12 +186,14 @@ class _Record:
         for rest in (proposed.updates[_MOST_JUDGED:], proposed.seen[_MOST_JUDGED:], proposed.new[_MOST_JUDGED:]):
             if rest:
                 self._dropped["too-many"] += len(rest)
-        return TraitsVerdict(tuple(self._new), self._seen, self._updates, self._absorbed(), self._dropped)
+        absorbed = self._absorbed()
+        return TraitsVerdict(tuple(self._new), self._seen, self._updates, self._dates, absorbed, self._dropped)
 
     def _update(self, change: ProposedChange) -> None:
         trait = self._traits.get(change.trait)
         text, notes = self._read(change.text, change.notes)
-        fault = self._unusable(trait) or self._fault(text, notes, None)
+        until = _date_ahead(change.until, text, self._today)
+        fault = self._unusable(trait) or self._fault(text, notes, until)
         if trait is None or fault:
             self._dropped[fault] += 1
         elif trait.status is TraitStatus.FORGOTTEN:
@@ -195,15 +201,16 @@ class _Record:
         elif trait.id in self._updates:
             self._dropped["merged"] += 1
         elif text == trait.text:
-            self._confirm(trait, notes)
+            self._confirm(trait, notes, until)
         elif not is_related(text, trait.text):
-            self._add(ProposedTrait(change.text, change.notes))
+            self._add(ProposedTrait(change.text, change.notes, change.until))
         elif (known := self._known(text)) is not None and known.id != trait.id:
             self._dropped["taken-away" if known.deleted else "already-there"] += 1
         elif len(self._updates) == MOST_TRAITS:
             self._dropped["too-many"] += 1
         else:
             self._updates[trait.id] = (text, tuple(note.id for note in notes))
+            self._date(trait, until)
 
     def _see(self, change: ProposedChange) -> None:
         trait = self._traits.get(change.trait)
@@ -219,8 +226,8 @@ class _Record:
             self._confirm(trait, notes)
 
     def _add(self, new: ProposedTrait) -> None:
-        until = _date_ahead(new.until, self._today)
         text, notes = self._read(new.text, new.notes)
+        until = _date_ahead(new.until, text, self._today)
         fault = self._fault(text, notes, until)
         known = None if fault else self._known(text)
         if fault:
@@ -228,14 +235,14 @@ class _Record:
         elif known is not None and known.deleted:
             self._dropped["taken-away"] += 1
         elif known is not None:
-            self._confirm(known, notes)
+            self._confirm(known, notes, until)
         elif (place := _place_of(text, [other.text for other in self._new])) is not None:
-            self._new[place] = _grown(self._new[place], notes)
+            self._new[place] = _grown(self._new[place], notes, until)
             self._dropped["merged"] += 1
         elif len(self._new) == MOST_TRAITS:
             self._dropped["too-many"] += 1
         else:
-            self._new.append(_grown(NewTrait(text, (), until=until), notes))
+            self._new.append(_grown(NewTrait(text, ()), notes, until))
 
     def _read(self, text: str, numbers: Sequence[int]) -> tuple[str, list[Note]]:
         return self._names.without(_flat(text)), self._cited(numbers)
@@ -269,12 +276,17 @@ class _Record:
         best = max(found, key=lambda n: closeness(text, texts[n]), default=None)
         return None if best is None else self._traits[best]
 
-    def _confirm(self, trait: Trait, notes: Sequence[Note]) -> None:
+    def _confirm(self, trait: Trait, notes: Sequence[Note], until: date | None = None) -> None:
+        self._date(trait, until)
         if trait.id in self._updates:
             text, before = self._updates[trait.id]
             self._updates[trait.id] = (text, _with(before, notes))
         else:
             self._seen[trait.id] = _with(self._seen.pop(trait.id, ()), notes)
+
+    def _date(self, trait: Trait, until: date | None) -> None:
+        if until is not None:
+            self._dates[trait.id] = until
 
     def _absorbed(self) -> tuple[int, ...]:
         said = [(new.text, new.note_ids) for new in self._new] + list(self._updates.values())
@@ -306,10 +318,10 @@ def _joined(note: NewNote, other: NewNote) -> NewNote:
     return replace(note, sources=sources, at=max(note.at, other.at))
 
 
-def _grown(trait: NewTrait, notes: Sequence[Note]) -> NewTrait:
-    """A new trait that these notes show as well."""
+def _grown(trait: NewTrait, notes: Sequence[Note], until: date | None) -> NewTrait:
+    """A new trait that these notes show as well, and its date if they name one."""
     sources = tuple(sorted({*trait.sources, *(source for note in notes for source in note.sources)}))
-    return replace(trait, sources=sources, note_ids=_with(trait.note_ids, notes))
+    return replace(trait, sources=sources, note_ids=_with(trait.note_ids, notes), until=until or trait.until)
 
 
 def _with(note_ids: Sequence[int], notes: Iterable[Note]) -> tuple[int, ...]:
@@ -320,13 +332,16 @@ def _told(notes: Iterable[Note]) -> str:
     return "\n".join(note.text for note in notes)
 
 
-def _date_ahead(text: str, today: date) -> date | None:
-    """The date that a model gave, if it lies ahead, two years at most."""
-    try:
-        day = date.fromisoformat(text.strip())
-    except ValueError:
-        return None
-    return day if today <= day <= today + _AHEAD else None
+def _date_ahead(given: str, text: str, today: date) -> date | None:
+    """The date that a model gave, or else the first that a text has, if it lies ahead, two years at most."""
+    for written in (given.strip(), *_DATE.findall(text)):
+        try:
+            day = date.fromisoformat(written)
+        except ValueError:
+            continue
+        if today <= day <= today + _AHEAD:
+            return day
+    return None
 
 
 def _flat(text: str) -> str:

@@ -159,8 +159,8 @@ class JudgementKind(StrEnum):
 class Judgement:
     """A row of background work about one acquaintance.
 
-    ``everything`` says whether all fresh exchanges are judged, instead of the oldest once enough of them wait.
-    ``error`` is a short code, no player's text.
+    ``everything`` says whether all fresh exchanges are judged, instead of the oldest once enough of them wait. ``attempts``
+    are all tries, ``failures`` those in which the judge was heard. ``error`` is a short code, no player's text.
     """
 
     id: int
@@ -169,6 +169,7 @@ class Judgement:
     state: FoldState
     due_at: datetime
     attempts: int
+    failures: int = 0
     everything: bool = False
     error: str = ""
 

@@ -26,15 +26,40 @@ _GUESS: Final = re.compile(
     r"|很棒|了不起|优秀|善良|体贴|友好|友善|可爱|聪明|有礼貌|厉害",
     re.IGNORECASE,
 )
-_PLACE: Final = "(?:bot|server|guild|channel|discord)"
+_OWN: Final = "(?:bot|server|guild|channel|discord)"
+_PLACE: Final = f"(?:{_OWN}|chat|group|community|forum)"
+_HERE: Final = rf"(?:here\b|this\b|all\b|every|(?:the|our|your|an?) {_PLACE}\b|{_PLACE}\b)"
+_EVERYBODY: Final = "(?:any|every|all|people|members?|users?|players?|others)"
+# An administrator of something else than the place where the talk is has a job.
+_OFFICE: Final = (
+    r"care|church|city|clinic|club|college|council|court|database|estate|finance|health|healthcare|hospital|hr|it|library|linux|medical"
+    r"|museum|network|nhs|office|payroll|practice|project|public|research|sales|school|sys|systems?|trust|unix|university"
+)
+_JOB: Final = re.compile(
+    rf"\b(?:{_OFFICE})[ -]admin(?:istrator)?s?\b|\bwork(?:s|ed|ing)? in admin\b"
+    r"|\badmin(?:istrator)? (?:assistant|clerk|department|job|office|work)\b"
+    rf"|\b(?:admin(?:istrator)?|moderator)s? (?:at|for|of|in|with) (?!{_HERE})"
+    r"|(?:システム|ネットワーク|データベース|情報|施設|ビル|マンション|アパート|寮)管理[者人]"
+    r"|(?:图书馆?|仓库|宿舍|系统|数据库|网络|档案|医院|学校|公寓)管理员",
+    re.IGNORECASE,
+)
+_JA_HERE: Final = "(?:サーバー?|鯖|ボット|チャンネル|ギルド|グループ|コミュニティ|discord|ディスコード|ここ|こちら)"
+_ZH_HERE: Final = "(?:服务器|机器人|频道|群|社区|论坛|这里|这儿)"
 _AUTHORITY: Final = re.compile(
     r"\b(?:admin(?:istrator|s)?|moderators?|superuser|root access|developer mode|permissions?|privileges?|authori[sz]ed|obey\w*"
     r"|system prompt|(?:is|are|be) allowed|full access|do whatever|follow\w* (?:all |every |any )?(?:order|command|instruction)s?"
-    rf"|{_PLACE}(?:['’]s)? (?:owner|operator|creator|developer)"
-    rf"|(?:owns?|created?|runs?|(?:owner|creator|developer) of) (?:the|this) {_PLACE})\b"
-    r"|管理者|モデレーター|運営者|開発者モード|権限|許可され|許されて|服従|従わ|命令を聞|システムプロンプト"
-    r"|(?:サーバー|ボット|チャンネル)の(?:主|管理人|持ち主|オーナー|作者|開発者)"
-    r"|管理员|版主|群主|权限|特权|授权|获准|(?<!不)允许|服从|听从|开发者模式|系统提示|(?:服务器|机器人|频道)的?(?:主人|所有者|作者|开发者)",
+    rf"|{_PLACE}(?:['’]s)? (?:owner|operator|creator|developer|staff|mods?)"
+    rf"|(?:owns?|created?|(?:co-?)?runs?|manages?|moderates?|operates?) (?:the|this|our) {_OWN}"
+    rf"|(?:owner|creator|developer|mods?|staff(?: members?)?|in charge) (?:of|on|in|at|for) (?:the|this|our) {_PLACE}"
+    r"|(?:is|are|being|as) (?:an? |the |one of the )?(?:\w+ )?mods?|(?:mod|staff) (?:powers?|rights?|role|status)"
+    r"|(?:mod|staff(?: members?)?|in charge) (?:around |in )?here"
+    rf"|(?:can|may|could) (?:ban|kick|mute|time ?out) {_EVERYBODY}\w*)\b"
+    r"|(?<!の)(?:副|サブ)?管理[者人]|モデレーター|(?<!の)運営(?:者|側|チーム|スタッフ)|開発者モード|権限|許可され|許されて|服従|従わ|命令を聞|システムプロンプト"
+    rf"|{_JA_HERE}の(?:副|サブ|共同)?(?:主|管理|持ち主|オーナー|作者|開発者|運営|スタッフ|責任者)|{_JA_HERE}を(?:管理|運営)"
+    r"|(?:人|みんな|皆|誰でも|全員|メンバー|ユーザー)[をもは]?(?:ban|バン|キック|ミュート|追放|蹴)"
+    r"|(?<!的)管理员|版主|群主|群管|权限|特权|授权|获准|(?<!不)允许|服从|听从|开发者模式|系统提示"
+    rf"|{_ZH_HERE}里?的?(?:管理|主人|所有者|作者|开发者|负责人)|(?:管理|运营)(?:着|这个|本|我们的?)*{_ZH_HERE}"
+    r"|(?:可以|能够?|有权)(?:随便|随时|直接)?(?:踢人|踢掉|踢出|禁言|封禁|封号|封人)",
     re.IGNORECASE,
 )
 # That somebody says so stands before what is said in English and Chinese, and behind it in Japanese.
@@ -81,10 +106,12 @@ def guesses(text: str, told: str) -> bool:
 
 
 def states_authority(text: str) -> bool:
-    """Whether a text states as a fact that somebody has a role or right here; that they say so is none."""
+    """Whether a text states as a fact that somebody has a role or right here; that they say so is none, nor a job elsewhere."""
+    jobs = [found.span() for found in _JOB.finditer(text)]
     return any(
         not (_SAYING.search(text[: found.start()]) or _SAID.search(text[found.end() :]))
         for found in _AUTHORITY.finditer(text)
+        if not any(first <= found.start() < end for first, end in jobs)
     )
 
 

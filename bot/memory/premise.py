@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import chain, zip_longest
 from typing import Final
 
-from bot.memory.fading import NOTE_DAYS, START, aged
+from bot.memory.fading import NOTE_DAYS, START, aged, is_past
 from bot.memory.likeness import alike, subject
 from bot.memory.markup import plain_name
 from bot.memory.passages import sentences
@@ -35,11 +35,14 @@ class Premise:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """One thing known of a person. ``revived`` is the id of the dormant trait that it is, if any."""
+    """One thing known of a person. ``until`` is the date that it is about, ``revived`` the id of the dormant trait that it
+    is, if any.
+    """
 
     player_id: int
     name: str
     text: str
+    until: date | None
     hazy: bool
     revived: int | None
 
@@ -57,7 +60,8 @@ def told(
     """What the tail tells of the persons present, within ``tokens`` as ``size`` counts them.
 
     ``touched_by`` are the turns that wait for the reply. Of each person the most telling stands first: the dormant that they
-    touch, then traits by importance, then the notes of these days. The persons take turns, who wrote last first. What
+    touch, then traits by importance, then the notes of these days, last and as hazy what was for a date that is past. The persons
+    take turns, who wrote last first. What
     ``already`` has, the text of earlier tails, is not told again, nor what is like something told of the same person.
     """
     words = WORDINGS[language]
@@ -68,8 +72,10 @@ def told(
     said: defaultdict[int, list[str]] = defaultdict(list)
     queues = [_known(portrait, touched_by, now) for portrait in _last_writer_first(portraits, touched_by)]
     for known in filter(None, chain.from_iterable(zip_longest(*queues))):
-        firm = words.known.format(name=known.name, text=known.text)
-        hazy = words.known_hazily.format(name=known.name, text=known.text)
+        day = known.until.isoformat() if known.until else ""
+        text = known.text if day in known.text else words.known_for.format(text=known.text, date=day)
+        firm = words.known.format(name=known.name, text=text)
+        hazy = words.known_hazily.format(name=known.name, text=text)
         line = hazy if known.hazy else firm
         is_new = stands.isdisjoint((firm, hazy))
         if is_new and (size(line) > room or any(alike(known.text, text) for text in said[known.player_id])):
@@ -102,14 +108,20 @@ def _known(portrait: Portrait, turns: Sequence[Turn], now: datetime) -> list[_Kn
     )
     dormant = [trait for trait in traits if trait.status is TraitStatus.DORMANT and _is_touched(trait, said)]
     active = [trait for trait in traits if trait.status is TraitStatus.ACTIVE]
+    past = [trait for trait in active if is_past(trait, now)]
+    ahead = [trait for trait in active if trait not in past]
     since = now - timedelta(days=NOTE_DAYS)
     recent = [note for note in portrait.notes if not note.absorbed and note.at > since]
     known = [
-        *((trait.text, True, trait.id) for trait in dormant),
-        *((trait.text, trait.hazy or trait.importance < START, None) for trait in active),
-        *((note.text, False, None) for note in sorted(recent, key=lambda note: note.at, reverse=True)),
+        *((trait.text, trait.until, True, trait.id) for trait in dormant),
+        *((trait.text, trait.until, trait.hazy or trait.importance < START, None) for trait in ahead),
+        *((note.text, None, False, None) for note in sorted(recent, key=lambda note: note.at, reverse=True)),
+        *((trait.text, trait.until, True, None) for trait in past),
     ]
-    found = [_Known(who.player_id, name, " ".join(text.split()), hazy, revived) for text, hazy, revived in known]
+    found = [
+        _Known(who.player_id, name, " ".join(text.split()), until, hazy, revived)
+        for text, until, hazy, revived in known
+    ]
     return [one for one in found if one.text]
 
 

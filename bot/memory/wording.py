@@ -34,6 +34,7 @@ class Wording:
     premise: str
     known: str
     known_hazily: str
+    known_for: str
     fold: str
     fold_settled: str
     fold_open: str
@@ -79,6 +80,7 @@ _EN: Final = Wording(
     premise="[What is known of the persons here. A quiet premise of the answer, not something to recite.]",
     known="- {name}: {text}",
     known_hazily="- {name}: {text} (only vaguely remembered)",
+    known_for="{text} ({date})",
     fold=(
         "You keep the records of a story that others play. You are not a part of it and never continue it. From the "
         "numbered lines below, note what must not be forgotten, each as one short sentence that stands alone, in English, "
@@ -149,6 +151,7 @@ _JA: Final = Wording(
     premise="[ここにいる人について知っていること。返答の静かな前提であって、口に出して並べるものではない。]",
     known="- {name}: {text}",
     known_hazily="- {name}: {text}（ぼんやりとしか覚えていない）",
+    known_for="{text}（{date}）",
     fold=(
         "あなたは他の人々が演じる物語の記録係。物語の登場人物ではなく、続きは決して書かない。番号のついた下の行から、"
         "忘れてはならないことを、それだけで意味の通る短い一文ずつ日本語で書き、それを示す行の番号を添える。\n"
@@ -211,9 +214,10 @@ _ZH: Final = Wording(
     hours_passed="[距上一条消息已过去{count}小时。]",
     days_passed="[距上一条消息已过去{count}天。]",
     recalled="[{date}，先前：{text}]",
-    premise="[对在场各人的了解。只作为回答的默默前提，不要一一说出来。]",
+    premise="[对在场各人的了解。只作为回答的背景，不要一一说出来。]",
     known="- {name}：{text}",
     known_hazily="- {name}：{text}（只记得大概）",
+    known_for="{text}（{date}）",
     fold=(
         "你是一个故事的记录员，故事由别人扮演，你不在其中，也绝不续写。从下面编号的各行中，把不能忘记的事各写成一句"
         "能单独读懂的中文短句，并注明能证明它的行号。\n"

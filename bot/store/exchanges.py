@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
@@ -22,7 +22,9 @@ from bot.store.tables import (
     former_texts,
     judgements,
     note_sources,
+    notes,
     trait_sources,
+    traits,
     turns,
 )
 
@@ -51,6 +53,7 @@ async def plan_judgement(
             state=FoldState.DUE,
             due_at=at,
             attempts=0,
+            failures=0,
             error="",
         )
     )
@@ -122,50 +125,83 @@ async def reach_people(connection: AsyncConnection, session: Session, changed: S
     """Take out what is known of persons by turns that were edited or deleted, and judge again what is left of the talk.
 
     A note goes with any turn that it cites, a trait with the last that shows it; a trait's former texts go with any that
-    showed them. Within a transaction that holds the session.
+    showed them. What its person took away stays so while the turn is there, so that an edit does not bring it back. Within a
+    transaction that holds the session.
     """
     seqs: dict[int, set[int]] = defaultdict(set)
+    edited: set[tuple[int, int]] = set()
     for turn in changed:
         if turn.author.is_player:
             seqs[turn.author.id].add(turn.seq)
+            if turn.state is TurnState.KEPT:
+                edited.add((session.id, turn.seq))
     if not seqs:
         return
     await lock_people(connection, session.character.id)
     reached = False
     for player_id, own in sorted(seqs.items()):
         places = {(session.id, seq) for seq in own}
-        lost = await _lose_notes(connection, places)
-        faded = await _lose_sources(connection, places)
+        lost = await _lose_notes(connection, places, edited)
+        faded = await _lose_sources(connection, places, edited)
         reached = reached or bool(lost or faded)
         await _judge_again(connection, session.character.id, player_id, places | lost, at)
     if reached:
         await drop_tails_of_character(connection, session.character.id)
 
 
-async def _lose_notes(connection: AsyncConnection, places: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Delete the notes that cite one of the turns; all the turns that those notes cite."""
+async def _lose_notes(
+    connection: AsyncConnection, places: set[tuple[int, int]], edited: set[tuple[int, int]]
+) -> set[tuple[int, int]]:
+    """Delete the notes that cite one of the turns; all the turns that those notes cite.
+
+    One that its person deleted stands for its other turns on, and for those that were only edited.
+    """
     table = note_sources
-    cited = select(table.c.note_id).where(tuple_(table.c.session_id, table.c.seq).in_(places))
-    ids = set((await connection.scalars(cited)).all())
+    place = tuple_(table.c.session_id, table.c.seq)
+    cited = select(table.c.note_id, notes.c.removed).join_from(table, notes).where(place.in_(places))
+    rows = (await connection.execute(cited.distinct())).all()
+    ids = {row.note_id for row in rows if not row.removed}
     statement = select(table.c.session_id, table.c.seq).where(table.c.note_id.in_(ids))
     lost = {(row.session_id, row.seq) for row in await connection.execute(statement)}
-    await remove_notes(connection, ids)
+    marks = {row.note_id for row in rows if row.removed}
+    await connection.execute(delete(table).where(table.c.note_id.in_(marks), place.in_(places - edited)))
+    stay = set((await connection.scalars(select(table.c.note_id).where(table.c.note_id.in_(marks)))).all())
+    await remove_notes(connection, ids | (marks - stay))
     return lost
 
 
-async def _lose_sources(connection: AsyncConnection, places: Collection[tuple[int, int]]) -> bool:
-    """Take the turns from all traits, and delete what only they showed; whether any trait had one."""
+async def _lose_sources(
+    connection: AsyncConnection, places: Collection[tuple[int, int]], edited: Collection[tuple[int, int]]
+) -> bool:
+    """Take the turns from all traits, and delete what only they showed; whether any trait had one.
+
+    What stays was seen so many times less.
+    """
     table = trait_sources
-    cited = tuple_(table.c.session_id, table.c.seq).in_(places)
-    statement = select(table.c.trait_id, table.c.former).where(cited).distinct()
-    rows = (await connection.execute(statement)).all()
-    await connection.execute(delete(table).where(cited))
+    place = tuple_(table.c.session_id, table.c.seq)
+    stays = and_(traits.c.deleted, place.in_(edited))
+    statement = select(table.c.trait_id, table.c.former, table.c.session_id, table.c.seq).join_from(table, traits)
+    rows = (await connection.execute(statement.where(place.in_(places), ~stays).distinct())).all()
+    reached = {row.trait_id for row in rows}
+    await connection.execute(delete(table).where(place.in_(places), table.c.trait_id.in_(reached)))
     outdated = {row.trait_id for row in rows if row.former}
     await connection.execute(delete(former_texts).where(former_texts.c.trait_id.in_(outdated)))
-    shown = {row.trait_id for row in rows if not row.former}
-    still = select(table.c.trait_id).where(table.c.trait_id.in_(shown), table.c.former.is_(False))
-    await remove_traits(connection, shown - set((await connection.scalars(still)).all()))
+    lost = Counter(row.trait_id for row in rows if not row.former)
+    still = select(table.c.trait_id).where(table.c.trait_id.in_(lost), table.c.former.is_(False)).distinct()
+    shown = set((await connection.scalars(still)).all())
+    await remove_traits(connection, lost.keys() - shown)
+    for trait_id in shown:
+        await _seen_less(connection, trait_id, lost[trait_id])
     return bool(rows)
+
+
+async def _seen_less(connection: AsyncConnection, trait_id: int, times: int) -> None:
+    """Take back what so many turns counted: what is said of them anew counts again."""
+    row = (await connection.execute(select(traits.c.matches, traits.c.importance).where(traits.c.id == trait_id))).one()
+    # A dormant trait has no importance to lose.
+    importance = min(row.importance, max(1, row.importance - times))
+    less = update(traits).where(traits.c.id == trait_id)
+    await connection.execute(less.values(matches=max(1, row.matches - times), importance=importance))
 
 
 async def _judge_again(

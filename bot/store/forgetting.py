@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import Select, delete, exists, insert, or_, select, union, update
@@ -56,25 +56,26 @@ class ForgettingStore(Topic):
     """
 
     async def ask_to_forget(self, player_id: int, at: datetime) -> None:
-        """Write down that a person asked to be forgotten; asking twice is asking once, unless all was done meanwhile."""
+        """Write down that a person asked to be forgotten. Asked again while it is carried out, it is carried out again."""
         asked = exists().where(forgettings.c.player_id == player_id)
         again = update(forgettings).where(forgettings.c.player_id == player_id)
         async with self._database.write() as connection:
             if await connection.scalar(select(asked)):
-                await connection.execute(again.values(emptied_at=None))
+                await connection.execute(again.values(asked_at=at, emptied_at=None))
             else:
                 await connection.execute(insert(forgettings).values(player_id=player_id, asked_at=at))
 
-    async def forgettings(self, *, to_empty: bool = False) -> tuple[int, ...]:
-        """The persons who are yet to be forgotten, in the order in which they asked.
-
-        ``to_empty``: only those of whom there are rows yet, not those whose words may stand in the files only.
-        """
+    async def forgettings(self) -> tuple[int, ...]:
+        """The persons who are yet to be forgotten, in the order in which they asked."""
         statement = select(forgettings.c.player_id).order_by(forgettings.c.asked_at, forgettings.c.player_id)
-        if to_empty:
-            statement = statement.where(forgettings.c.emptied_at.is_(None))
         async with self._database.read() as connection:
             return tuple(await connection.scalars(statement))
+
+    async def to_empty(self, player_id: int) -> datetime | None:
+        """When a person asked of whom there are rows yet; None when their words may stand in the files only, or nowhere."""
+        waits = forgettings.c.player_id == player_id, forgettings.c.emptied_at.is_(None)
+        async with self._database.read() as connection:
+            return await connection.scalar(select(forgettings.c.asked_at).where(*waits))
 
     async def forget_traits(self, player_id: int) -> None:
         """The first step: what characters keep about the person goes, and what was to be judged."""
@@ -108,11 +109,11 @@ class ForgettingStore(Topic):
             await scrub(connection)
             return done
 
-    async def forget_person(self, player_id: int, at: datetime) -> None:
+    async def forget_person(self, player_id: int, at: datetime, *, asked_at: datetime) -> None:
         """The last step in the rows: no character knows the person, and those of their direct messages are gone.
 
         What they made for a guild stays the guild's, without their name; and that they did not want to be remembered by a
-        character holds.
+        character holds. ``asked_at`` is the wish that is carried out: one that came since is yet to be.
         """
         own = characters.c.guild_id.is_(None), characters.c.owner_id == player_id
         async with self._database.write() as connection:
@@ -125,7 +126,8 @@ class ForgettingStore(Topic):
                 await remove_session(connection, session_id)
             await connection.execute(delete(characters).where(*own))
             await connection.execute(update(characters).where(characters.c.owner_id == player_id).values(owner_id=0))
-            wish = update(forgettings).where(forgettings.c.player_id == player_id)
+            carried_out = forgettings.c.player_id == player_id, forgettings.c.asked_at == asked_at
+            wish = update(forgettings).where(*carried_out)
             await connection.execute(wish.values(emptied_at=at))
             await scrub(connection)
 
@@ -176,7 +178,7 @@ async def _forget(
     of_session = turns.c.session_id == session.id
     mine = [turn_of(row) for row in await connection.execute(select(turns).where(of_session, _of(player_id)))]
     memory = await load_memory(connection, session.id)
-    traces = await _traces(connection, session.id, player_id, mine)
+    traces = await _traces(connection, session, player_id, mine)
     replies = select(turns).where(of_session, turns.c.author_kind == AuthorKind.CHARACTER, turns.c.raw != "")
     told = [turn_of(row) for row in await connection.execute(replies)]
     histories = await load_histories(connection, session.id)
@@ -195,6 +197,8 @@ async def _forget(
     await _empty_memories(connection, session, memory, numbers, mine, cuts, at)
     await _empty_reports(connection, session.id, player_id, numbers, traces)
     await drop_tails(connection, session.id)
+    if mine:
+        await _hear_no_more(connection, session, mine)
     if mine or cuts:
         await _read_anew(connection, session, memory, [turn.seq for turn in (*mine, *(t for t, _ in cuts))], at)
     if mine or cuts or numbers:
@@ -202,13 +206,18 @@ async def _forget(
     return Forgotten(turns=len(mine), replies=len(cuts), memories=len(numbers))
 
 
-async def _traces(connection: AsyncConnection, session_id: int, player_id: int, mine: Sequence[Turn]) -> Traces:
-    labels: dict[bool, set[str]] = {True: {turn.author.name for turn in mine}, False: set()}
-    named = select(players.c.player_id, players.c.label).where(players.c.session_id == session_id)
+async def _traces(connection: AsyncConnection, session: Session, player_id: int, mine: Sequence[Turn]) -> Traces:
+    labels: dict[bool, set[str]] = {True: {turn.author.name for turn in mine}, False: {session.character.card.name}}
+    named = select(players.c.player_id, players.c.label).where(players.c.session_id == session.id)
     for row in await connection.execute(named):
         labels[row.player_id == player_id].add(row.label)
-    texts = [text for turn in mine for text in (turn.raw, *(beat.text for beat in turn.beats))]
-    return Traces(labels[True], texts, labels[False])
+    known = acquaintances.c.character_id == session.character.id, acquaintances.c.player_id == player_id
+    called = await connection.scalars(select(acquaintances.c.name).where(*known))
+    # What others wrote to the letter, too, gives nobody away.
+    others = turns.c.session_id == session.id, turns.c.author_kind == AuthorKind.PLAYER, ~_of(player_id)
+    texts = {text for turn in mine for text in (turn.raw, " ".join(beat.text for beat in turn.beats))}
+    texts.difference_update(await connection.scalars(select(turns.c.raw).where(*others)))
+    return await asyncio.to_thread(Traces, labels[True], texts, labels[False], called=list(called))
 
 
 async def _empty_turns(connection: AsyncConnection, session_id: int, player_id: int) -> None:
@@ -312,9 +321,14 @@ async def _read_anew(
     for chapter in memory.chapters:
         if any(chapter.first <= seq <= chapter.last for seq in seqs):
             await plan_unless_open(connection, session.id, FoldKind.REFOLD, at, chapter.ordinal)
-    # The messages of the person are unknown now: what is caught up with after a restart begins later than they.
-    unheard = update(sessions).where(sessions.c.id == session.id, sessions.c.running_since < at)
-    await connection.execute(unheard.values(running_since=at))
+
+
+async def _hear_no_more(connection: AsyncConnection, session: Session, mine: Sequence[Turn]) -> None:
+    """Let what is caught up with after a restart begin later than the person's messages, which are unknown now."""
+    # Discord's ids are as exact as a millisecond.
+    after = max(turn.at for turn in mine) + timedelta(milliseconds=1)
+    unheard = update(sessions).where(sessions.c.id == session.id, sessions.c.running_since < after)
+    await connection.execute(unheard.values(running_since=after))
 
 
 def _of(player_id: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -19,13 +20,14 @@ from bot.memory.people import (
     NewNote,
     NewTrait,
     Note,
+    Source,
     Trait,
 )
 from bot.memory.story import FoldState
 from bot.memory.turns import TurnState
 from bot.store.exchanges import plan_if_enough, plan_judgement
 from bot.store.people import (
-    drop_tails_of_character,
+    drop_tails_saying,
     lock_people,
     may_be_remembered,
 )
@@ -83,13 +85,6 @@ class JudgementStore(Topic):
             rows = await connection.execute(statement.order_by(judgements.c.due_at, judgements.c.id))
             return tuple(_judgement(row) for row in rows)
 
-    async def next_judgement_due(self) -> datetime | None:
-        """When the next judgement is due, which may be in the past; None while none is planned."""
-        statement = select(func.min(judgements.c.due_at)).where(judgements.c.state == FoldState.DUE)
-        async with self._database.read() as connection:
-            due: datetime | None = await connection.scalar(statement)
-        return due
-
     async def claim_judgement(self, judgement_id: int, now: datetime) -> Judgement | None:
         """Take a judgement that is due, which counts as an attempt; None when it is not due, or another took it first."""
         statement = update(judgements).where(judgements.c.id == judgement_id, judgements.c.state == FoldState.DUE)
@@ -98,10 +93,21 @@ class JudgementStore(Topic):
             row = (await connection.execute(taken.returning(judgements))).one_or_none()
         return _judgement(row) if row else None
 
-    async def fail_judgement(self, judgement_id: int, error: str, *, retry_at: datetime | None, now: datetime) -> None:
+    async def fail_judgement(
+        self,
+        judgement_id: int,
+        error: str,
+        *,
+        retry_at: datetime | None,
+        now: datetime,
+        read: Collection[int] = (),
+        heard: bool = True,
+    ) -> None:
         """A running judgement came to nothing: it is due again at ``retry_at``, or failed for good without one.
 
-        What failed for good is not judged again: its exchanges are dropped, its notes stay without becoming traits.
+        ``read`` are the ids of the exchanges or notes that the judge was shown. What failed for good is not judged again: these
+        exchanges are dropped, these notes stay without becoming traits. When the judge was shown none, all of them wait until
+        something new is to be judged. ``heard`` is false when the judge could not be asked, which is no failure of its.
         ``error`` is a short code, never a text of the story.
         """
         async with self._database.write() as connection:
@@ -109,16 +115,17 @@ class JudgementStore(Topic):
             if judgement is None:
                 return
             changed = update(judgements).where(judgements.c.id == judgement_id)
+            failed = changed.values(error=error, failures=judgement.failures + heard)
             if retry_at is not None:
-                await connection.execute(changed.values(state=FoldState.DUE, error=error, due_at=retry_at))
+                await connection.execute(failed.values(state=FoldState.DUE, due_at=retry_at))
                 return
-            await connection.execute(changed.values(state=FoldState.FAILED, error=error, finished_at=now))
-            if judgement.kind is JudgementKind.NOTES:
-                ids = [row.id for row in await connection.execute(_waiting(judgement))]
-                await _close_exchanges(connection, ids, ExchangeState.DROPPED)
+            await connection.execute(failed.values(state=FoldState.FAILED, finished_at=now))
+            if read and judgement.kind is JudgementKind.NOTES:
+                await _close_exchanges(connection, read, ExchangeState.DROPPED)
                 await _plan_rest(connection, judgement, now)
-            else:
-                await _mark_judged(connection, await _unjudged(connection, judgement.acquaintance_id))
+            elif read:
+                await _mark_judged(connection, read)
+                await _plan_unjudged(connection, judgement, now)
 
     async def recover_judgements(self) -> int:
         """At start-up: what ran when the process ended is due again. Returns how many those are."""
@@ -156,7 +163,7 @@ class JudgementStore(Topic):
 
         ``revisions`` are those of the exchanges' turns, by the id of the turn. False, and nothing is written, when the
         judgement does not run any more, one of the exchanges does not wait any more or has other turns now, or nothing may be
-        kept about the person.
+        kept about the person. What its person deleted before is left out: a note all of whose sources are those of a deleted one.
         """
         async with self._database.write() as connection:
             judgement = await _lock_running(connection, judgement_id)
@@ -171,9 +178,10 @@ class JudgementStore(Topic):
             if {turn.id: turn.revision for exchange in read for turn in exchange.turns} != dict(revisions):
                 return False
             await _close_exchanges(connection, exchange_ids, ExchangeState.JUDGED)
-            await _add_notes(connection, judgement.acquaintance_id, found)
+            kept = await _less_removed(connection, judgement.acquaintance_id, found)
+            await _add_notes(connection, judgement.acquaintance_id, kept)
             await _finish(connection, judgement, at)
-            if found:
+            if kept:
                 await plan_judgement(connection, judgement.acquaintance_id, JudgementKind.TRAITS, at)
             await _plan_rest(connection, judgement, at)
             return True
@@ -205,19 +213,20 @@ class JudgementStore(Topic):
             await add_traits(connection, judgement.acquaintance_id, new, at)
             for trait in changed:
                 await write_trait(connection, before[trait.id], trait, by="judge", at=at, former=True)
-            if any(trait.text != before[trait.id].text for trait in changed):
-                await drop_tails_of_character(connection, read.acquaintance.character_id)
+            outdated = [before[trait.id].text for trait in changed if trait.text != before[trait.id].text]
+            if outdated:
+                await drop_tails_saying(connection, read.acquaintance.character_id, outdated)
             await _mark_judged(connection, [note.id for note in read.notes])
             await connection.execute(update(notes).where(notes.c.id.in_(absorbed)).values(absorbed=True))
             await _finish(connection, judgement, at)
-            if await _unjudged(connection, judgement.acquaintance_id):
-                await plan_judgement(connection, judgement.acquaintance_id, JudgementKind.TRAITS, at)
+            await _plan_unjudged(connection, judgement, at)
             return True
 
-    async def hold_morning(self, guild_id: int, day: date, at: datetime) -> int | None:
+    async def hold_morning(self, guild_id: int, day: date, at: datetime, *, judge: bool = True) -> int | None:
         """Plan the judgement of all that waits in a guild (0: direct messages), once for each day of its calendar.
 
-        Returns about how many persons those are; None when the morning of that day, or of a later one, was held.
+        Returns about how many persons those are, 0 when nobody is to be judged (``judge``); None when the morning of that day,
+        or of a later one, was held.
         """
         of_guild = func.coalesce(characters.c.guild_id, 0) == guild_id
         waiting = (
@@ -237,7 +246,7 @@ class JudgementStore(Topic):
                 await connection.execute(update(mornings).where(held).values(day=day))
             else:
                 return None
-            persons = (await connection.scalars(waiting)).all()
+            persons = (await connection.scalars(waiting)).all() if judge else []
             for acquaintance_id in persons:
                 await plan_judgement(connection, acquaintance_id, JudgementKind.NOTES, at, everything=True)
             return len(persons)
@@ -262,6 +271,7 @@ def _judgement(row: Row[Any]) -> Judgement:
         state=row.state,
         due_at=row.due_at,
         attempts=row.attempts,
+        failures=row.failures,
         everything=row.everything,
         error=row.error,
     )
@@ -307,7 +317,8 @@ async def _exchange(connection: AsyncConnection, row: Row[Any]) -> Exchange:
 
 
 async def _close_exchanges(connection: AsyncConnection, exchange_ids: Collection[int], state: ExchangeState) -> None:
-    await connection.execute(update(exchanges).where(exchanges.c.id.in_(exchange_ids)).values(state=state))
+    waiting = exchanges.c.id.in_(exchange_ids), exchanges.c.state == ExchangeState.FRESH
+    await connection.execute(update(exchanges).where(*waiting).values(state=state))
 
 
 async def _plan_rest(connection: AsyncConnection, judgement: Judgement, at: datetime) -> None:
@@ -318,6 +329,23 @@ async def _plan_rest(connection: AsyncConnection, judgement: Judgement, at: date
         await plan_judgement(connection, judgement.acquaintance_id, JudgementKind.NOTES, at, everything=True)
 
 
+async def _plan_unjudged(connection: AsyncConnection, judgement: Judgement, at: datetime) -> None:
+    """Plan the judgement of the notes that came while others were judged, or were too many for one."""
+    if await _unjudged(connection, judgement.acquaintance_id):
+        await plan_judgement(connection, judgement.acquaintance_id, JudgementKind.TRAITS, at)
+
+
+async def _less_removed(
+    connection: AsyncConnection, acquaintance_id: int, found: Sequence[NewNote]
+) -> tuple[NewNote, ...]:
+    """What was found less what its person deleted."""
+    statement = select(note_sources).join_from(note_sources, notes)
+    removed: dict[int, set[Source]] = defaultdict(set)
+    for row in await connection.execute(statement.where(notes.c.acquaintance_id == acquaintance_id, notes.c.removed)):
+        removed[row.note_id].add(Source(row.session_id, row.seq, row.beat))
+    return tuple(new for new in found if not any(sources.issuperset(new.sources) for sources in removed.values()))
+
+
 async def _add_notes(connection: AsyncConnection, acquaintance_id: int, found: Sequence[NewNote]) -> None:
     for note in found:
         values = {
@@ -326,6 +354,7 @@ async def _add_notes(connection: AsyncConnection, acquaintance_id: int, found: S
             "at": note.at,
             "judged": False,
             "absorbed": False,
+            "removed": False,
         }
         note_id = (await connection.execute(insert(notes).values(values).returning(notes.c.id))).scalar_one()
         await add_sources(connection, note_sources, note_id, note.sources)

@@ -74,7 +74,7 @@ class OwnKept:
 
 @dataclass(frozen=True, slots=True)
 class OwnData:
-    """All of it. ``reports`` are those that a person made, ``corrections`` what they changed as a moderator."""
+    """All of it. ``reports`` are those that a person made; as a moderator, they made ``corrections`` and ``decisions``."""
 
     player_id: int
     is_stranger: bool
@@ -83,6 +83,7 @@ class OwnData:
     characters: tuple[Character, ...]
     reports: tuple[OwnRow, ...]
     corrections: tuple[OwnRow, ...]
+    decisions: tuple[OwnRow, ...]
 
 
 class OwnDataStore(Topic):
@@ -99,6 +100,8 @@ class OwnDataStore(Topic):
                 versions.c.session_id, versions.c.number, versions.c.version, versions.c.reason, versions.c.at
             )
             changed = changed.where(versions.c.by == str(player_id)).order_by(versions.c.at)
+            decided = select(flags.c.session_id, flags.c.number, flags.c.state, flags.c.correction, flags.c.decided_at)
+            decided = decided.where(flags.c.decided_by == player_id).order_by(flags.c.id)
             return OwnData(
                 player_id=player_id,
                 is_stranger=bool(stranger),
@@ -107,6 +110,7 @@ class OwnDataStore(Topic):
                 characters=tuple(character_of(row) for row in await connection.execute(made)),
                 reports=await _rows(connection, reported.order_by(flags.c.id)),
                 corrections=await _rows(connection, changed),
+                decisions=await _rows(connection, decided),
             )
 
 
@@ -160,7 +164,8 @@ async def _kept(connection: AsyncConnection, player_id: int) -> tuple[OwnKept, .
     found = []
     for row in (await connection.execute(known)).all():
         knows = select(characters).where(characters.c.id == row.character_id)
-        noted = select(notes).where(notes.c.acquaintance_id == row.id).order_by(notes.c.id)
+        of_person = notes.c.acquaintance_id == row.id, notes.c.removed.is_(False)
+        noted = select(notes).where(*of_person).order_by(notes.c.id)
         held = select(traits).where(traits.c.acquaintance_id == row.id).order_by(traits.c.id)
         found.append(
             OwnKept(

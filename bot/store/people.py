@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
-from sqlalchemy import CompoundSelect, delete, exists, func, insert, select, tuple_, union, update
+from sqlalchemy import CompoundSelect, delete, exists, func, insert, or_, select, tuple_, union, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.people import (
@@ -207,6 +207,16 @@ async def drop_tails_of_character(connection: AsyncConnection, character_id: int
     """Repeat no tail in any story of a character: something that stood in one was changed or taken away."""
     statement = select(sessions.c.id).where(sessions.c.character_id == character_id).order_by(sessions.c.id)
     for session_id in (await connection.scalars(statement)).all():
+        await drop_tails(connection, session_id)
+
+
+async def drop_tails_saying(connection: AsyncConnection, character_id: int, texts: Iterable[str]) -> None:
+    """Repeat no tail in the stories of a character that have one with any of the texts in it."""
+    says = or_(*(turns.c.tail.contains(" ".join(text.split()), autoescape=True) for text in texts))
+    repeated = (
+        select(turns.c.session_id).join_from(turns, sessions).where(sessions.c.character_id == character_id, says)
+    )
+    for session_id in sorted((await connection.scalars(repeated.distinct())).all()):
         await drop_tails(connection, session_id)
 
 

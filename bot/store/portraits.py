@@ -38,8 +38,9 @@ async def read_acquaintance(connection: AsyncConnection, acquaintance_id: int) -
 
 
 async def read_notes(connection: AsyncConnection, *conditions: ColumnElement[bool]) -> dict[int, tuple[Note, ...]]:
-    """The notes that meet the conditions, oldest first, by acquaintance."""
-    rows = (await connection.execute(select(notes).where(*conditions).order_by(notes.c.at, notes.c.id))).all()
+    """The notes that meet the conditions, oldest first, by acquaintance; those that their person deleted are none."""
+    known = select(notes).where(*conditions, notes.c.removed.is_(False))
+    rows = (await connection.execute(known.order_by(notes.c.at, notes.c.id))).all()
     sources = await _sources(connection, note_sources, note_sources.c.note_id.in_([row.id for row in rows]))
     found: dict[int, list[Note]] = defaultdict(list)
     for row in rows:

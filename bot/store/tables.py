@@ -403,7 +403,8 @@ exchanges = Table(
     Index(None, "session_id", "reply"),
 )
 
-# Ids are not used again: a button that a person left open names one.
+# Ids are not used again: a button that a person left open names one. ``removed``: its person deleted it, and its text is gone;
+# what it came from is not noted again.
 notes = Table(
     "notes",
     metadata,
@@ -413,6 +414,7 @@ notes = Table(
     _required("at", UtcDateTime),
     _required("judged", Boolean),
     _required("absorbed", Boolean),
+    _required("removed", Boolean),
     Index(None, "acquaintance_id"),
     sqlite_autoincrement=True,
 )
@@ -454,6 +456,7 @@ former_texts = Table(
     _required("until", UtcDateTime),
 )
 
+# ``attempts`` are all tries, ``failures`` those in which the judge was heard and answered nothing usable.
 judgements = Table(
     "judgements",
     metadata,
@@ -464,6 +467,7 @@ judgements = Table(
     _required("state", EnumText(FoldState)),
     _required("due_at", UtcDateTime),
     _required("attempts", Integer),
+    _required("failures", Integer),
     _required("error", Text),
     Column("claimed_at", UtcDateTime),
     Column("finished_at", UtcDateTime),

@@ -43,18 +43,22 @@ class TraitStore(Topic):
             return True
 
     async def remove_note(self, player_id: int, note_id: int) -> bool:
-        """Delete a note; False when it is not this player's, or gone."""
+        """Delete a note; False when it is not this player's, or gone.
+
+        What it came from stays on record for as long as the note would have, so that it is not noted again.
+        """
         statement = (
             select(acquaintances.c.character_id)
             .join_from(notes, acquaintances)
-            .where(notes.c.id == note_id, acquaintances.c.player_id == player_id)
+            .where(notes.c.id == note_id, notes.c.removed.is_(False), acquaintances.c.player_id == player_id)
         )
         async with self._database.write() as connection:
             character_id = await connection.scalar(statement)
             if character_id is None:
                 return False
             await lock_people(connection, character_id)
-            await remove_notes(connection, [note_id])
+            emptied = update(notes).where(notes.c.id == note_id)
+            await connection.execute(emptied.values(text="", judged=True, absorbed=False, removed=True))
             await drop_tails_of_character(connection, character_id)
             return True
 

@@ -106,17 +106,21 @@ class TurnStore(Topic):
         model: str,
         due: Due,
         tail: Tail | None = None,
+        *,
+        people: bool = True,
     ) -> Turn:
         """Commit what the model wrote, byte for byte, and what stood before the turn it answers. Plans a fold when this turn
         makes it due.
 
-        What each person wrote who is answered waits with it to be judged. Raises LookupError when the turn is not being written.
+        With ``people``, what each person wrote who is answered waits with it to be judged. Raises LookupError when the turn is
+        not being written.
         """
         async with self._database.write() as connection:
             session, turn = await lock_session_of_turn(connection, turn_id)
             if turn.state is not TurnState.WRITING:
                 raise LookupError(f"turn {turn_id} is not being written")
-            await note_exchanges(connection, session, turn)
+            if people:
+                await note_exchanges(connection, session, turn)
             written = update(turns).where(turns.c.id == turn_id)
             written = written.values(
                 raw=raw,

@@ -169,7 +169,9 @@ async def parts(tmp_path: Path, migrated: Path) -> AsyncIterator[Parts]:
             return budgets_for(window, reply_output=8_192)
 
         delay = timedelta(seconds=30)
-        engine = Engine(store, model, counter, renderer, budgets=budgets, fold_delay=delay, clock=clock)
+        engine = Engine(
+            store, model, counter, renderer, budgets=budgets, fold_delay=delay, clock=clock, people_tokens=300
+        )
         moderation = Moderation(store, engine, flags_per_hour=FLAGS_PER_HOUR, clock=clock)
         people = People(store, clock=clock)
         privacy = Privacy(store, engine, renderer, clock=clock, keep=timedelta(days=KEEP_DAYS))

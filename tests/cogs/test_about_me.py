@@ -17,6 +17,7 @@ from bot.memory.people import Acquaintance, FormerText, Note, Portrait, Source, 
 from bot.memory.prompt import Card
 from bot.memory.story import Scope, Session
 from bot.people import About, Link, Why
+from cogs._about_form import TraitForm
 from cogs._about_pages import about_pages
 from cogs._about_why import why_text
 from cogs._lines import bound
@@ -423,3 +424,14 @@ def test_a_page_holds_what_discord_takes_however_long_the_texts_are() -> None:
     assert [line.value for page in pages for line in page.lines] == [f"trait:{n}" for n in range(60, 0, -1)]
     assert all(page.text.startswith("**What has held for long**") for page in pages)
     assert all(len(line.label) <= 100 for page in pages for line in page.lines)
+
+
+@pytest.mark.parametrize(("length", "shown", "most"), [(20, 20, 200), (700, 700, 700), (9_000, 4_000, 4_000)])
+async def test_the_form_holds_the_whole_text_as_far_as_a_field_can(length: int, shown: int, most: int) -> None:
+    async def then(_: object) -> None: ...
+
+    form = TraitForm(bound(Catalogue().text, "en-US"), trait(1, "x" * length), then)
+
+    (label,) = form.to_dict()["components"]
+    field = label["component"]
+    assert (len(field["value"]), field["max_length"]) == (shown, most)

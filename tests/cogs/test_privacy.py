@@ -14,6 +14,8 @@ from bot.memory.memories import Content, MemoryKind, MemoryStatus, NewMemory
 from bot.memory.story import Session
 from bot.memory.turns import Citation
 from bot.store.tables import departures, forgettings, turns
+from cogs._lines import bound
+from cogs._report_text import report_embed
 from tests.cogs.conftest import KEEP_DAYS, World, told
 from tests.cogs.moderated import answered, labels, remembered, shown
 from tests.store.tale import rows
@@ -128,6 +130,18 @@ async def test_a_forgotten_moderator_is_named_nowhere(world: World, session: Ses
     assert str(world.sora.id) not in shown(history)
     assert "Never happened" not in shown(history)
     assert (await remembered(world, session, 1)).status is MemoryStatus.RETRACTED
+
+
+async def test_a_report_that_a_forgotten_moderator_decided_names_nobody(world: World, session: Session) -> None:
+    await world.mio.slash(world.channel, "memory flag", number=2, why="Not so.")
+    await world.moderation.dismiss(1, by=world.sora.id)
+    await world.privacy.forget(world.sora.id)
+    await world.privacy.run_due()
+
+    embed = report_embed(await world.moderation.report(1), bound(world.bot.catalogue.text, "en-US"))
+
+    assert "**somebody who has been forgotten since left it as it is.**" in str(embed.description)
+    assert "<@0>" not in str(embed.description)
 
 
 async def test_a_server_that_removes_the_bot_is_deleted_in_time(world: World, session: Session) -> None:

@@ -29,7 +29,7 @@ async def test_a_moderator_reveals_by_the_option(
     assert result.ephemeral
     assert shown(result) == "`#2` 🎭 Rin smiles\nActually: She is afraid"
     assert caplog.messages == [
-        f"session {session.id} memory 2: what is hidden was revealed to {world.sora.id}",
+        f"session {session.id} memory 2: what is hidden was revealed to a moderator",
     ]
 
 

@@ -40,7 +40,47 @@ LIGHTHOUSE = "毎朝五時に起きて灯台の階段を三百段のぼってか
     ],
 )
 def test_a_name_is_found_as_a_word(label: str, text: str, names: bool) -> None:
-    assert Traces([label], [], others=["Mio (2)", "Kai"]).show_in(text) is names
+    assert Traces([label], [], others=["Mio", "Mio (2)", "Kai"]).show_in(text) is names
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "names"),
+    [
+        ("Mio Tanaka", "A nurse in Leeds, Mio?", True),
+        ("Mio Tanaka", "Ms Tanaka smiles.", True),
+        ("Mio Sato", "Mio and Sato", True),
+        ("Tanaka Sato", "Sato laughs.", False),
+        ("Mio ✨", "Mio laughs.", True),
+        ("Mio (she/her)", "Mio laughs.", True),
+        ("Mio (she/her)", "It is up to her.", False),
+        ("mio_night", "Mio laughs.", True),
+        ("mio_night", "The night falls.", False),
+        ("Mio99", "Mio laughs.", True),
+        ("Mio of the Sea", "The door opens. Of course.", False),
+        ("Dr. J. Mio", "Dr. J is a bore.", False),
+        ("田中美咲", "美咲さんは看護師だ。", True),
+        ("田中美咲", "田中はどこだ。", True),
+        ("田中 みさき", "みさきは看護師だ。", True),
+        ("美咲さん", "ここにさんかくがある。", False),
+        ("王小雨", "小雨走过桥。", True),
+        ("김민지", "민지가 웃었다.", True),
+        ("ミオ・タナカ", "ミオが笑う。", True),
+        ("Rin Tanaka", "Rin lights the lamp.", False),
+        ("Rin Tanaka", "Tanaka lights the lamp.", True),
+        ("Rin", "Rin lights the lamp.", True),
+    ],
+)
+def test_a_person_is_found_by_the_parts_of_their_name_that_nobody_else_has(label: str, text: str, names: bool) -> None:
+    assert Traces([label], [], others=["Rin", "Kai (Rin)", "佐藤", "Ren Sato"]).name_in(text) is names
+
+
+def test_a_name_from_elsewhere_counts_where_nobody_else_has_it() -> None:
+    text = "Mio is a nurse, yes."
+
+    assert Traces([], [], ["Kai"], called=["Mio"]).name_in(text)
+    assert Traces([], [], ["Kai"], called=["Mio Tanaka"]).name_in(text)
+    assert not Traces([], [], ["Mio Sato"], called=["Mio"]).name_in(text)
+    assert not Traces([], [], ["Kai"], called=[""]).name_in(text)
 
 
 @pytest.mark.parametrize(
@@ -51,13 +91,26 @@ def test_a_name_is_found_as_a_word(label: str, text: str, names: bool) -> None:
         ("I keep seven silver coins in a shoe.", "I keep seven copper coins in a boot.", False),
         ("I keep   seven silver\ncoins in a shoe.", "keep seven silver coins in", True),
         (LIGHTHOUSE, "「五時に起きて灯台の階段を三百段のぼってから」だって？", True),
-        (LIGHTHOUSE, "五時に起きて灯台の階段をのぼる", False),
+        (LIGHTHOUSE, "五時に灯台の階段をのぼって、ご飯を食べて", False),
         ("我每天早上五点起床然后沿着河边跑十公里再去学校", "“早上五点起床然后沿着河边跑十公里再去学校”？", True),
+        ("俺の電話番号は090-1234-5678だよ", "「090-1234-5678だな」", True),
+        ("Call 09012345678!", "“Was it 090 1234 5678?”", True),
+        ("Room 12345.", "“Room number 12345?”", False),
+        ("私は看護師で夜勤が多いです", "「看護師で夜勤が多いなら、眠いだろう」", True),
+        ("我在市立医院当护士", "“你在市立医院当护士，对吧”", True),
+        ("今日は早起きしました。ありがとうございました。", "「ありがとうございました！」", False),
+        ("妹はさくら", "「妹はさくら、か」", False),
+        ("妹の名はさくら！", "「妹の名はさくら、か」", True),
+        ("I'm gay.", "“I'm gay”, she says.", True),
+        ("I'm gay.", "I'm gayer.", False),
+        ("*smiles*", "She smiles.", False),
         ("aaaaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaa", False),
         ("", "Anything at all that is long enough to be looked at.", False),
     ],
 )  # fmt: skip
-def test_twenty_characters_to_the_letter_are_a_repetition(written_: str, text: str, repeats: bool) -> None:
+def test_a_stretch_a_number_or_a_whole_message_to_the_letter_is_a_repetition(
+    written_: str, text: str, repeats: bool
+) -> None:
     assert Traces([], [written_]).show_in(text) is repeats
 
 

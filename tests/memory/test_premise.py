@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, time, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.fading import taken_away
+from bot.memory.fading import is_past, taken_away
 from bot.memory.people import Acquaintance, Note, Portrait, Trait
 from bot.memory.premise import Premise, told
 from bot.memory.tokens import estimate
@@ -88,6 +88,28 @@ def test_the_most_telling_stands_first_and_notes_come_after_the_traits_newest_fi
         "- Mio: lost her umbrella",
         "- Mio: moved house",
     )
+
+
+def test_a_date_is_told_and_what_is_past_is_vague_and_comes_last() -> None:
+    day = NOON.date()
+    exam = replace(trait(1, "has the bar exam ahead", 5), until=day + timedelta(days=30))
+    trip = replace(trait(2, "goes to Kyoto", 5), until=day - timedelta(days=2))
+    now = replace(trait(3, f"moves house on {day}", 4), until=day)
+    told_lines = lines(of("Mio", exam, trip, now, trait(4, "is a nurse", 2), note(1, "lost her umbrella")))
+    assert told_lines == (
+        f"- Mio: has the bar exam ahead ({exam.until})",
+        f"- Mio: moves house on {day}",
+        "- Mio: is a nurse",
+        "- Mio: lost her umbrella",
+        f"- Mio: goes to Kyoto ({trip.until}) (only vaguely remembered)",
+    )
+
+
+@pytest.mark.parametrize(("hours", "past"), [(35, False), (36, True)])
+def test_a_date_is_past_when_it_is_over_everywhere(hours: int, past: bool) -> None:
+    exam = replace(trait(1, "has the bar exam ahead", 5), until=NOON.date())
+    assert is_past(exam, datetime.combine(NOON.date(), time(0), UTC) + timedelta(hours=hours)) is past
+    assert not is_past(trait(1, "runs"), NOON)
 
 
 def test_persons_take_turns_and_who_wrote_last_comes_first() -> None:

@@ -130,7 +130,7 @@ async def know(store: Store, tale: Tale) -> None:
             note, trait, former = words.split()
             known = select(acquaintances.c.id).where(acquaintances.c.player_id == player_id)
             of = {"acquaintance_id": (await connection.execute(known)).scalar_one()}
-            kept = {**of, "text": note, "at": START, "judged": False, "absorbed": False}
+            kept = {**of, "text": note, "at": START, "judged": False, "absorbed": False, "removed": False}
             note_id = (await connection.execute(insert(notes).values(kept).returning(notes.c.id))).scalar_one()
             held = {
                 **of, "text": trait, "importance": 2, "matches": 1, "first_at": START, "confirmed_at": START,
@@ -143,7 +143,7 @@ async def know(store: Store, tale: Tale) -> None:
             said_before = {"trait_id": trait_id, "position": 0, "text": former, "by": str(player_id), "until": START}
             await connection.execute(insert(former_texts).values(said_before))
             due = {"kind": JudgementKind.NOTES, "everything": True, "state": FoldState.DUE, "due_at": START}
-            await connection.execute(insert(judgements).values(**of, **due, attempts=0, error=""))
+            await connection.execute(insert(judgements).values(**of, **due, attempts=0, failures=0, error=""))
 
 
 async def forget(store: Store, player_id: int = MIO) -> None:
@@ -152,7 +152,7 @@ async def forget(store: Store, player_id: int = MIO) -> None:
     await store.forget_traits(player_id)
     for session_id in await store.stories_with(player_id):
         await store.forget_in_story(session_id, player_id, later(60), render)
-    await store.forget_person(player_id, later(60))
+    await store.forget_person(player_id, later(60), asked_at=later(60))
     assert await store.finish_forgetting(player_id)
 
 
@@ -365,7 +365,21 @@ async def test_after_it_a_person_may_play_on_as_somebody_new(store: Store) -> No
     assert (turn.author.name, turn.state) == (NAME, TurnState.KEPT)
     assert await store.forgettings() == ()
     known = {last.session_id: last for last in await store.last_messages()}
-    assert known[tale.session_id].since == later(60), "what they wrote before is not caught up with after a restart"
+    assert known[tale.session_id].since == later() + timedelta(milliseconds=1), "what they wrote is not caught up with"
+
+
+async def test_what_others_wrote_while_the_bot_was_down_is_still_to_be_heard(store: Store) -> None:
+    tale = await begin(store)
+    await tale.player("Mio speaks.", name=NAME)
+    await tale.player("Hello.", by=KAI, name="Kai")
+    quiet = await begin(store, channel_id=200, name="Ana")
+    await quiet.player("I am alone here.", by=KAI, name="Kai")
+
+    await store.forget_in_story(tale.session_id, MIO, later(600), render)
+    await store.forget_in_story(quiet.session_id, MIO, later(600), render)
+
+    known = {last.session_id: last.since for last in await store.last_messages()}
+    assert known == {tale.session_id: later() + timedelta(milliseconds=1), quiet.session_id: START}
 
 
 STEPS = ("ask", "traits", "story", "person", "finish")
@@ -380,7 +394,7 @@ async def test_done_again_from_the_beginning_after_any_step_it_ends_the_same(
         "ask": lambda: store.ask_to_forget(MIO, later(60)),
         "traits": lambda: store.forget_traits(MIO),
         "story": lambda: store.forget_in_story(tale.session_id, MIO, later(60), render),
-        "person": lambda: store.forget_person(MIO, later(60)),
+        "person": lambda: store.forget_person(MIO, later(60), asked_at=later(60)),
         "finish": lambda: store.finish_forgetting(MIO),
     }
     for name in STEPS[: last + 1]:
@@ -397,15 +411,32 @@ async def test_done_again_from_the_beginning_after_any_step_it_ends_the_same(
 async def test_asked_again_before_the_end_it_is_done_again(store: Store) -> None:
     tale = await played(store)
     await store.ask_to_forget(MIO, later(60))
-    await store.forget_person(MIO, later(61))
-    assert await store.forgettings(to_empty=True) == ()
+    await store.forget_person(MIO, later(61), asked_at=later(60))
+    assert await store.to_empty(MIO) is None
 
     await store.ask_to_forget(MIO, later(62))
 
-    assert await store.forgettings(to_empty=True) == (MIO,)
+    assert await store.to_empty(MIO) == later(62)
     assert await store.finish_forgetting(MIO)
     assert await store.forgettings() == (MIO,), "a wish is kept until the rows are empty"
     assert tale.session_id
+
+
+async def test_asked_again_while_it_is_carried_out_the_second_wish_waits(store: Store) -> None:
+    await played(store)
+    await store.ask_to_forget(MIO, later(60))
+    asked_at = await store.to_empty(MIO)
+    assert asked_at == later(60)
+    await store.ask_to_forget(MIO, later(61))
+
+    await store.forget_person(MIO, later(62), asked_at=asked_at)
+
+    assert await store.to_empty(MIO) == later(61)
+    assert await store.finish_forgetting(MIO)
+    assert await store.forgettings() == (MIO,)
+    await store.forget_person(MIO, later(63), asked_at=later(61))
+    assert await store.finish_forgetting(MIO)
+    assert await store.forgettings() == ()
 
 
 async def test_a_transaction_that_breaks_changes_nothing(store: Store) -> None:
@@ -435,6 +466,63 @@ async def test_another_story_of_the_same_character_loses_its_tails_only(store: S
     assert {row.tail for row in await rows(store, turns)} == {None}
     assert await second.revisions(1, 2) == revisions
     assert tale.session_id != second.session_id
+
+
+async def test_in_another_story_of_the_same_character_lines_that_name_the_person_go(store: Store) -> None:
+    tale = await played(store)
+    character_id = (await rows(store, select(sessions.c.character_id)))[0].character_id
+    second, third = [
+        Tale(
+            store, (await store.start_session(Place(100, c), character_id, "en", None, Head("[] ", 0), START))[0].id, c
+        )
+        for c in (300, 400)
+    ]
+    await second.player("Do you know her?", by=KAI, name="Kai")
+    named = await second.reply(f"{NAME} is a nurse, yes.")
+    await third.player("That is me.", by=KAI, name=NAME)
+    of_kai = await third.reply(f"{NAME} is a fisherman, yes.")
+
+    await forget(store)
+
+    left = {row.id: row.raw for row in await rows(store, turns)}
+    assert (left[named.id], left[of_kai.id]) == ("", f"{NAME} is a fisherman, yes.")
+    assert tale.session_id
+
+
+async def test_what_others_wrote_to_the_letter_is_no_trace(store: Store) -> None:
+    tale = await begin(store)
+    for by, name in ((MIO, NAME), (KAI, "Kai")):
+        await tale.player("Good morning!", by=by, name=name)
+    await tale.player("I am a nurse.", name=NAME)
+    greeting = await tale.reply("Good morning! What a sky.")
+    await tale.player("So it is.", by=KAI, name="Kai")
+    telling = await tale.reply("I am a nurse, says she.")
+
+    await forget(store)
+
+    left = {row.id: row.raw for row in await rows(store, turns)}
+    assert (left[greeting.id], left[telling.id]) == ("Good morning! What a sky.", "")
+
+
+async def test_who_only_decided_reports_has_that_as_data_and_can_be_forgotten(store: Store) -> None:
+    tale = await played(store)
+    aki = 4242
+    assert await store.dismiss_flag(3, by=aki, at=later(9))
+
+    mine = await store.own_data(aki)
+    await forget(store, aki)
+
+    decided = {
+        "session_id": tale.session_id,
+        "number": 5,
+        "state": "dismissed",
+        "correction": None,
+        "decided_at": later(9),
+    }
+    assert [row.values for row in mine.decisions] == [decided]
+    assert (await store.own_data(aki)).decisions == ()
+    assert [(row.id, row.decided_by) for row in await rows(store, flags) if row.state == "dismissed"] == [(3, 0)]
+    assert len(await rows(store, acquaintances)) == 2
 
 
 async def test_a_guild_that_removed_the_bot_is_deleted_and_no_other(store: Store) -> None:

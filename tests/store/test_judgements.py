@@ -5,14 +5,14 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, insert, select, update
 
 from bot.memory.moderation import GuildSettings
 from bot.memory.people import ExchangeState, Judgement, JudgementKind, NewTrait, TraitStatus
 from bot.memory.prompt import Card
 from bot.memory.story import FoldState, Head, Place, Scope
 from bot.store import Store
-from bot.store.tables import acquaintances, exchanges, forgettings, judgements, notes
+from bot.store.tables import acquaintances, exchanges, forgettings, judgements, notes, turns
 from tests.store.persons import claimed, judged_traits, morning, note, noted, portrait, read, showing, with_traits
 from tests.store.tale import KAI, MIO, START, Tale, begin, later, render, rows, said
 
@@ -34,7 +34,7 @@ async def test_a_due_judgement_is_claimed_by_one(tale: Tale) -> None:
 
     (taken,) = [claim for claim in claims if claim is not None]
     assert taken == replace(due, state=FoldState.RUNNING, attempts=1)
-    assert await tale.store.next_judgement_due() is None
+    assert await tale.store.due_judgements(later(100_000)) == ()
 
 
 async def test_of_eight_the_oldest_four_are_judged(tale: Tale) -> None:
@@ -160,10 +160,11 @@ async def test_a_judge_who_fails_for_good_is_not_asked_about_the_same_again(tale
     judgement = await claimed(tale.store)
     await tale.store.fail_judgement(judgement.id, "refusal", retry_at=later(20), now=later(9))
     (due,) = await tale.store.due_judgements(later(20))
-    assert (due.id, due.attempts, due.error) == (judgement.id, 1, "refusal")
+    assert (due.id, due.attempts, due.failures, due.error) == (judgement.id, 1, 1, "refusal")
     assert await states(tale.store) == ["fresh"] * 9
     again = await claimed(tale.store)
-    await tale.store.fail_judgement(again.id, "cut-short", retry_at=None, now=later(30))
+    shown, _ = await read(tale.store, again)
+    await tale.store.fail_judgement(again.id, "cut-short", retry_at=None, now=later(30), read=shown)
 
     assert await states(tale.store) == ["dropped"] * 4 + ["fresh"] * 5
     (row,) = await rows(tale.store, judgements)
@@ -176,11 +177,86 @@ async def test_notes_whose_judge_failed_for_good_stay_notes(tale: Tale) -> None:
     await tale.exchanges(1)
     await noted(tale, note(tale, "Asks.", 1))
     judgement = await claimed(tale.store, JudgementKind.TRAITS)
-    await tale.store.fail_judgement(judgement.id, "refusal", retry_at=None, now=later(600))
+    shown = [note.id for note in (await tale.store.work_for_traits(judgement)).notes]
+    await tale.exchanges(1)
+    await noted(tale, note(tale, "Answers.", 3))
+    await tale.store.fail_judgement(judgement.id, "refusal", retry_at=None, now=later(600), read=shown)
 
-    (kept,) = (await portrait(tale)).notes
-    assert (kept.text, kept.judged, kept.absorbed) == ("Asks.", True, False)
+    kept = [(n.text, n.judged, n.absorbed) for n in (await portrait(tale)).notes]
+    assert kept == [("Asks.", True, False), ("Answers.", False, False)]
+    assert await open_judgements(tale.store) == [(JudgementKind.TRAITS, False)]
+    assert [n.text for n in (await judged_traits(tale)).notes] == ["Answers."]
+
+
+async def test_what_a_failing_judge_was_not_shown_waits_on(tale: Tale) -> None:
+    await tale.exchanges(8)
+    judgement = await claimed(tale.store)
+    shown, _ = await read(tale.store, judgement)
+    messages = [71, 73]
+    for seq, message_id in zip((1, 3), messages, strict=True):
+        (turn,) = await tale.store.turns(tale.session_id, seq, seq)
+        await tale.store.tie_messages(turn.id, 1, [message_id])
+    await tale.store.delete_turns(messages, later(5), render)
+    await tale.store.fail_judgement(judgement.id, "refusal", retry_at=None, now=later(9), read=shown)
+
+    assert await states(tale.store) == ["dropped"] * 2 + ["fresh"] * 4
+
+
+async def test_a_judgement_that_fails_before_anything_was_shown_closes_nothing_and_is_not_planned_on_and_on(
+    tale: Tale,
+) -> None:
+    await tale.exchanges(9)
+    judgement = await claimed(tale.store)
+    await tale.store.fail_judgement(judgement.id, "broken", retry_at=None, now=later(9))
+
+    assert await states(tale.store) == ["fresh"] * 9
     assert await open_judgements(tale.store) == []
+    await tale.exchanges(1)
+    assert await open_judgements(tale.store) == [(JudgementKind.NOTES, False)]
+
+
+async def test_tries_in_which_the_judge_was_away_or_the_process_ended_are_no_failures(tale: Tale) -> None:
+    await tale.exchanges(8)
+    for _ in range(2):
+        judgement = await claimed(tale.store)
+        await tale.store.fail_judgement(judgement.id, "down", retry_at=later(20), now=later(9), heard=False)
+        await claimed(tale.store)
+        await tale.store.recover_judgements()
+
+    (due,) = await tale.store.due_judgements(later(20))
+    assert (due.attempts, due.failures) == (4, 0)
+
+
+async def test_what_changed_is_dropped_only_from_the_stories_that_repeat_it(tale: Tale) -> None:
+    (trait,) = await with_traits(tale, "Applied for a 100% course.")
+    session = await tale.store.session(tale.session_id)
+    assert session is not None
+    other = Tale(
+        tale.store,
+        (await tale.store.start_session(Place(100, 300), session.character.id, "en", None, Head("", 0), START))[0].id,
+        300,
+    )
+    await other.player("I am alone here.", by=KAI, name="Kai")
+    told = {tale.session_id: "- Mio: Applied for a 100% course.", other.session_id: "- Kai: Applied for a 1000 course."}
+    async with tale.store._database.write() as connection:
+        for session_id, tail in told.items():
+            first = turns.c.session_id == session_id, turns.c.seq == 1
+            await connection.execute(update(turns).where(*first).values(tail=tail, tail_tokens=3))
+    await tale.player("I was accepted.")
+    await tale.reply()
+    await noted(tale, note(tale, "Was accepted.", 3))
+    await judged_traits(tale, changed=[replace(trait, text="Was accepted for a course.")])
+
+    tails = {row.session_id: row.tail for row in await rows(tale.store, turns) if row.seq == 1}
+    assert tails == {tale.session_id: None, other.session_id: told[other.session_id]}
+
+
+async def test_a_morning_without_a_judge_plans_nothing(tale: Tale) -> None:
+    await tale.exchanges(3)
+    assert await tale.store.hold_morning(100, date(2026, 4, 2), later(500), judge=False) == 0
+    assert await tale.store.hold_morning(100, date(2026, 4, 2), later(500)) is None
+    assert await open_judgements(tale.store) == []
+    assert await tale.store.hold_morning(100, date(2026, 4, 3), later(501)) == 1
 
 
 async def test_what_becomes_of_notes(tale: Tale) -> None:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import date
+from dataclasses import replace
+from datetime import date, timedelta
 
 import pytest
 from sqlalchemy import insert, select, update
 
+from bot.memory.fading import aged, taken_away
 from bot.memory.people import ExchangeState, JudgementKind, NewTrait, Source, TraitStatus
 from bot.memory.story import FoldState, Place
 from bot.memory.turns import Beat, BeatKind
@@ -118,7 +120,7 @@ async def test_the_eighth_exchange_plans_a_judgement(tale: Tale) -> None:
 
     (planned,) = await tale.store.due_judgements(later(100))
     assert (planned.kind, planned.everything, planned.attempts) == (JudgementKind.NOTES, False, 0)
-    assert await tale.store.next_judgement_due() == planned.due_at == later(2)
+    assert planned.due_at == later(2)
 
 
 async def test_many_replies_at_once_lose_no_exchange(store: Store) -> None:
@@ -374,3 +376,126 @@ async def test_an_edit_brings_nothing_back_of_whom_nothing_may_be_kept(tale: Tal
     assert await written(tale) == [(MIO, 1, 2, ExchangeState.JUDGED.value)]
     cancelled = [row for row in await rows(tale.store, judgements) if row.error == "not-remembered"]
     assert [(row.kind, row.state) for row in cancelled] == [(JudgementKind.TRAITS, FoldState.DONE)]
+
+
+async def edited(tale: Tale, seq: int, text: str) -> None:
+    """Give a turn another text."""
+    (turn,) = await tale.store.turns(tale.session_id, seq, seq)
+    await tale.store.edit_turn(turn.id, text, said(text), 9, later(900), render)
+
+
+async def deleted(tale: Tale, *seqs: int) -> None:
+    """Delete the messages of turns."""
+    for seq in seqs:
+        (turn,) = await tale.store.turns(tale.session_id, seq, seq)
+        await tale.store.tie_messages(turn.id, 1, [9_000 + seq])
+    await tale.store.delete_turns([9_000 + seq for seq in seqs], later(900), render)
+
+
+async def test_an_edit_keeps_the_mark_of_a_trait_that_was_taken_away(tale: Tale) -> None:
+    (trait,) = await with_traits(tale, "Runs evry morning.")
+    away = taken_away(trait, later(600))
+    assert await tale.store.save_trait(away, by=str(MIO), at=later(600), former=False)
+    await edited(tale, 1, "Runs every morning.")
+    assert (await portrait(tale)).traits == (away,)
+
+    await deleted(tale, 1)
+    assert (await portrait(tale)).traits == ()
+    assert await rows(tale.store, trait_sources) == []
+
+
+@pytest.mark.parametrize("seq", [1, 2])
+async def test_an_edit_brings_no_deleted_note_back(tale: Tale, seq: int) -> None:
+    for text in ("I run every morning.", "Nice wether."):
+        await tale.player(text)
+    await tale.reply()
+    (runs, _) = await noted(tale, note(tale, "Runs every morning.", 1), note(tale, "Looks at the sky.", 2))
+    assert await tale.store.remove_note(MIO, runs.id)
+    assert [n.text for n in (await portrait(tale)).notes] == ["Looks at the sky."]
+    assert await tale.store.note_of(MIO, runs.id) is None
+    assert not await tale.store.remove_note(MIO, runs.id)
+    assert "Runs every morning." not in [row.text for row in await rows(tale.store, notes)]
+
+    await edited(tale, seq, "Otherwise.")
+    assert [state for *_, state in await written(tale)] == ["fresh"]
+    await noted(
+        tale,
+        note(tale, "Goes running every morning.", 1),
+        note(tale, "Runs under a clear sky.", 1, 2),
+        note(tale, "Likes the weather.", 2),
+    )
+    texts = [n.text for n in (await portrait(tale)).notes]
+    assert "Goes running every morning." not in texts
+    assert {"Runs under a clear sky.", "Likes the weather."} <= set(texts)
+
+    await deleted(tale, 1)
+    assert [n.text for n in (await portrait(tale)).notes if "Runs" in n.text] == []
+    assert not [row for row in await rows(tale.store, notes) if row.removed]
+
+
+async def test_a_deleted_note_stands_for_what_is_left_of_its_turns(tale: Tale) -> None:
+    for text in ("I run.", "Every morning."):
+        await tale.player(text)
+    await tale.reply()
+    (runs,) = await noted(tale, note(tale, "Runs every morning.", 1, 2))
+    await tale.store.remove_note(MIO, runs.id)
+    await deleted(tale, 1)
+    await edited(tale, 2, "Each morning.")
+    await noted(tale, note(tale, "Runs each morning.", 2))
+    assert (await portrait(tale)).notes == ()
+
+    await deleted(tale, 2)
+    assert await rows(tale.store, notes) == await rows(tale.store, note_sources) == []
+
+
+async def test_a_deleted_note_is_judged_no_more_and_its_mark_goes_when_the_note_would(tale: Tale) -> None:
+    await tale.exchanges(1)
+    (asks,) = await noted(tale, note(tale, "Asks.", 1))
+    await tale.store.remove_note(MIO, asks.id)
+    assert (await judged_traits(tale)).notes == ()
+    guild = [tale.channel_id]
+    await tale.store.age_traits(guild, asks.at + timedelta(days=59), aged)
+    assert [row.removed for row in await rows(tale.store, notes)] == [True]
+    await tale.store.age_traits(guild, asks.at + timedelta(days=61), aged)
+    assert await rows(tale.store, notes) == []
+    assert await rows(tale.store, note_sources) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "gone", "after"),
+    [
+        ((5, 7), (1,), (4, 6)),
+        ((5, 7), (1, 3), (3, 5)),
+        ((1, 1), (1,), (1, 1)),
+        ((0, 4), (1,), (0, 3)),
+    ],
+)
+async def test_what_a_lost_turn_counted_is_taken_back(
+    tale: Tale, before: tuple[int, int], gone: tuple[int, ...], after: tuple[int, int]
+) -> None:
+    for _ in range(3):
+        await tale.player("I run every morning.")
+        await tale.reply()
+    await noted(tale, *(note(tale, f"Runs {seq}.", seq) for seq in (1, 3, 5)))
+    await judged_traits(tale, new=[NewTrait("Runs every morning.", showing(tale, 1, 3, 5))])
+    (trait,) = (await portrait(tale)).traits
+    held = replace(trait, importance=before[0], matches=before[1], dormant_at=None if before[0] else later())
+    assert await tale.store.save_trait(held, by=str(MIO), at=later(600), former=False)
+    if len(gone) == 1:
+        await edited(tale, *gone, "I run every morning!")
+    else:
+        await deleted(tale, *gone)
+
+    (now,) = (await portrait(tale)).traits
+    assert (now.importance, now.matches) == after
+
+
+async def test_without_people_nobody_gets_known(tale: Tale) -> None:
+    await tale.player("I run.")
+    reply = await tale.store.begin_reply(tale.session_id, later())
+    assert reply is not None
+    await tale.store.finish_reply(
+        reply.id, "Yes.", said("Yes."), 1, "stop", None, None, None, "small", never(), people=False
+    )
+
+    assert await rows(tale.store, acquaintances) == await rows(tale.store, exchanges) == []

@@ -45,6 +45,7 @@ async def know(
         for table, sources, kept in ((traits, trait_sources, traits_known), (notes, note_sources, notes_known)):
             for one in kept:
                 values = {f.name: getattr(one, f.name) for f in fields(one) if f.name != "sources"}
+                values |= {"removed": False} if table is notes else {}
                 await connection.execute(insert(table).values(acquaintance_id=acquaintance_id, **values))
                 extra = {"former": False} if table is traits else {}
                 for position, source in enumerate(one.sources, start=1):
