@@ -1,0 +1,1 @@
+"""Character cards: files in and out. Pure functions on bytes; no address in a card is ever fetched."""
