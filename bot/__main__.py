@@ -150,7 +150,20 @@ async def _serve(settings: Settings) -> None:
         _require_models(core, settings)
         # discord.py warns at each start that it cannot speak in voice channels, which is not wanted.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
-        bot = KataribeBot(core.engine, core.moderation, core.people, core.privacy, Catalogue(settings.default_language))
+        catalogue = Catalogue(settings.default_language)
+        bot = KataribeBot(
+            core.engine,
+            core.moderation,
+            core.people,
+            core.privacy,
+            catalogue,
+            characters=core.characters,
+            rewinding=core.rewinding,
+            personas=core.personas,
+            manners=core.manners,
+            stream_replies=settings.stream_replies,
+            reply_reactions=settings.reply_reactions,
+        )
         stack.push_async_callback(bot.close)
         core.folder.on_given_up = bot.fold_given_up
         background = await jobs.schedule(core.folder, core.judging, core.privacy)

@@ -16,12 +16,18 @@ from discord import app_commands
 from discord.ext import commands
 
 from bot.catalogue import Catalogue
+from bot.characters import Characters
 from bot.engine import Engine, Recovery
 from bot.errors import UserError
+from bot.manners import Manners, Wait
 from bot.memory.story import Fold
+from bot.memory.wording import Language
 from bot.moderation import Moderation
 from bot.people import People
+from bot.personas import Personas
 from bot.privacy import Privacy
+from bot.rewinding import Rewinding
+from bot.translator import CommandTranslator
 
 log = logging.getLogger(__name__)
 
@@ -29,9 +35,12 @@ COGS: Final = (
     "cogs.characters",
     "cogs.memory",
     "cogs.moderation",
+    "cogs.personas",
+    "cogs.pictures",
     "cogs.play",
     "cogs.privacy",
     "cogs.recovery",
+    "cogs.retelling",
     "cogs.sessions",
     "cogs.upkeep",
 )
@@ -44,8 +53,10 @@ class KataribeBot(commands.Bot):
     """The bot as Discord sees it.
 
     What it holds beside the engine concerns this process alone: ``webhooks`` by channel, the channels that were ``hinted``
-    at a missing permission, how many ``failures`` each session had and the ``notices`` that say so, what ``recovery`` found
-    at the start, and the folds that were ``given_up`` and which no moderator was told of yet.
+    at a missing permission, how many ``failures`` each session had and the ``notices`` that say so, the ``alarms`` of
+    sessions whose answer waits for its time, how many ``streams`` run through each channel's webhook, the ``languages`` that
+    guilds chose, which message of each session has the ``controls``, what ``recovery`` found at the start, and the folds that
+    were ``given_up`` and which no moderator was told of yet.
     """
 
     def __init__(
@@ -56,7 +67,13 @@ class KataribeBot(commands.Bot):
         privacy: Privacy,
         catalogue: Catalogue,
         *,
+        characters: Characters,
+        rewinding: Rewinding,
+        personas: Personas,
+        manners: Manners,
         cogs: Sequence[str] = COGS,
+        stream_replies: bool = False,
+        reply_reactions: bool = False,
     ) -> None:
         super().__init__(
             command_prefix=commands.when_mentioned,
@@ -73,11 +90,21 @@ class KataribeBot(commands.Bot):
         self.moderation = moderation
         self.people = people
         self.privacy = privacy
+        self.characters = characters
+        self.rewinding = rewinding
+        self.personas = personas
+        self.manners = manners
         self.catalogue = catalogue
         self.webhooks: dict[int, discord.Webhook] = {}
         self.hinted: set[int] = set()
         self.failures: Counter[int] = Counter()
         self.notices: dict[int, discord.Message] = {}
+        self.alarms: dict[int, tuple[Wait, asyncio.Task[None]]] = {}
+        self.stream_replies = stream_replies
+        self.reply_reactions = reply_reactions
+        self.controls: dict[int, int] = {}
+        self.streams: Counter[int] = Counter()
+        self.languages: dict[int, Language] = {}
         self.recovery: Recovery | None = None
         self.given_up: list[Fold] = []
         self._extensions_to_load = tuple(cogs)
@@ -85,11 +112,18 @@ class KataribeBot(commands.Bot):
         self._working: set[asyncio.Task[Any]] = set()
         self.tree.error(self._on_tree_error)
 
+    @property
+    def id(self) -> int:
+        """Our own id as a user. Known once we are logged in, before any message can arrive."""
+        return self.user.id if self.user else 0
+
     async def setup_hook(self) -> None:
         """Look what the last process left before any message can arrive, load the cogs and publish the commands."""
         self.recovery = await self.engine.recover()
+        self.languages = await self.moderation.languages()
         for name in self._extensions_to_load:
             await self.load_extension(name)
+        await self.tree.set_translator(CommandTranslator(self.catalogue))
         try:
             await self.tree.sync()
         except discord.HTTPException:
@@ -144,13 +178,15 @@ class KataribeBot(commands.Bot):
         return found if isinstance(found, discord.abc.Messageable) else None
 
     def locale_of(self, channel: object) -> object:
-        """The locale for what a whole channel reads.
+        """The locale for what a whole channel reads: the language that its guild chose, else a community's own.
 
         Discord reports American English for every guild that is no community, whatever is spoken there: those get the
         operator's default, as direct messages do.
         """
         guild = getattr(channel, "guild", None)
-        return guild.preferred_locale if guild is not None and "COMMUNITY" in guild.features else None
+        if guild is None:
+            return None
+        return self.languages.get(guild.id) or (guild.preferred_locale if "COMMUNITY" in guild.features else None)
 
     def explain(self, error: Exception, locale: object) -> str:
         """What a person is told about an error. One that nobody foresaw is logged under the reference that they read."""
@@ -186,4 +222,6 @@ def _intents() -> discord.Intents:
     intents.guild_messages = True
     intents.dm_messages = True
     intents.message_content = True
+    intents.guild_reactions = True
+    intents.dm_reactions = True
     return intents

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from bot.characters import Characters
 from bot.counting import TokenCounter
 from bot.engine import Engine
 from bot.errors import SettingsError
@@ -14,11 +15,14 @@ from bot.folder import Folder
 from bot.judging import Judging
 from bot.llm.client import ModelClient
 from bot.llm.requests import ModelCall
+from bot.manners import Manners
 from bot.memory.recall import Limits
 from bot.moderation import Moderation
 from bot.people import People
+from bot.personas import Personas
 from bot.privacy import Privacy
 from bot.rendering import Renderer
+from bot.rewinding import Rewinding
 from bot.settings import Settings
 from bot.store import Store
 
@@ -35,9 +39,13 @@ class Core:
     counter: TokenCounter
     renderer: Renderer
     engine: Engine
+    characters: Characters
     moderation: Moderation
     people: People
     privacy: Privacy
+    rewinding: Rewinding
+    personas: Personas
+    manners: Manners
     folder: Folder
     judging: Judging
 
@@ -80,6 +88,13 @@ async def open_core(settings: Settings, *, clock: Clock = now) -> AsyncIterator[
             people = People(store, clock=clock)
             keep = timedelta(days=settings.guild_keep_days)
             privacy = Privacy(store, engine, renderer, clock=clock, keep=keep)
+            rewinding = Rewinding(store, engine, renderer, clock=clock)
+            personas = Personas(store)
+            manners = Manners(
+                store, engine, clock=clock,
+                player_limit=settings.player_replies_per_minute, guild_limit=settings.guild_replies_per_minute,
+            )  # fmt: skip
+            characters = Characters(store, engine, clock=clock)
             folder = Folder(
                 store, folder_model, renderer,
                 story_window=lambda: model.profile.window, budgets=settings.budgets, clock=clock,
@@ -92,7 +107,8 @@ async def open_core(settings: Settings, *, clock: Clock = now) -> AsyncIterator[
             )  # fmt: skip
             try:
                 yield Core(
-                    store, model, folder_model, counter, renderer, engine, moderation, people, privacy, folder, judging
+                    store, model, folder_model, counter, renderer, engine, characters, moderation, people, privacy,
+                    rewinding, personas, manners, folder, judging,
                 )  # fmt: skip
             finally:
                 await judging.close()
@@ -113,6 +129,7 @@ def _client(settings: Settings, store: Store, clock: Clock, base_url: str) -> Mo
         timeout_seconds=settings.llm_timeout_seconds,
         parallel=settings.llm_parallel,
         waiting_replies=settings.llm_waiting_replies,
+        vision={"true": True, "false": False}.get(settings.llm_vision),
         on_call=_recorder(store, clock),
     )
 

@@ -9,24 +9,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final
 from weakref import WeakValueDictionary
 
+from bot.casting import Casting
 from bot.counting import TokenCounter
-from bot.errors import ModelUnavailable, NotAllowed, NotFound, Refused, WindowExceeded
+from bot.errors import NotFound, Refused
+from bot.hearing import Hearing
 from bot.llm.client import ModelClient
-from bot.llm.requests import Completion, ModelRequest, Purpose
-from bot.memory import corrections, markup, policy, recall
-from bot.memory.corrections import Correction, CorrectionError
-from bot.memory.folding import reply_schema
+from bot.memory import attached, markup, policy, recall
 from bot.memory.language import detect_language
-from bot.memory.memories import Memory, SessionMemory
-from bot.memory.messages import Message
-from bot.memory.prompt import Card
+from bot.memory.memories import SessionMemory
+from bot.memory.personas import without_brackets
 from bot.memory.recall import Found, Limits
 from bot.memory.story import (
     Archive,
@@ -38,20 +35,19 @@ from bot.memory.story import (
     Scope,
     Session,
     SessionFigures,
-    Snapshot,
+    Tail,
 )
-from bot.memory.turns import BeatKind, PlayerMessage, Turn
-from bot.prompting import Prompt, Prompter
+from bot.memory.turns import Author, PlayerMessage, Turn
+from bot.prompting import Prompter
 from bot.rendering import Renderer
+from bot.sight import Sight
 from bot.store import Due, Store
+from bot.streaming import Draft
+from bot.writing import Writer
 
 log = logging.getLogger(__name__)
 
-# A reply may be tried again with fewer turns when the server says that its window is smaller than we thought.
-_WINDOW_TRIES: Final = 3
-# A small model may only think, and a hosted one may answer nothing: drawn again once, as a refusal is.
-_DRAWS: Final = 2
-_VISIBLE: Final = (BeatKind.NARRATION, BeatKind.SPEECH)
+Watch = Callable[[Draft], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +66,11 @@ class Reply:
     turn: Turn
     text: str
 
+    @property
+    def character(self) -> Character:
+        """Who speaks."""
+        return self.session.author(self.turn)
+
 
 @dataclass(frozen=True, slots=True)
 class Started:
@@ -81,13 +82,15 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What the last process left: replies that may not have reached Discord, and sessions whose players wait.
+    """What the last process left: replies that may not have reached Discord, replies of which only a part was written and may
+    be shown, and sessions whose players wait.
 
     ``last_messages`` say up to where each running session knows its channel: what came later was written while no process
     was there to hear it.
     """
 
     undelivered: tuple[Reply, ...]
+    broken_off: tuple[Reply, ...]
     interrupted: tuple[Session, ...]
     last_messages: tuple[LastMessage, ...]
 
@@ -97,7 +100,8 @@ class Engine:
 
     ``budgets`` gives the budgets for a window in tokens, with the operator's overrides. ``fold_delay`` is how long after the
     turn that crosses the trigger a fold is due. ``clock`` gives aware UTC times. ``recall_limits`` bounds what a reply is
-    reminded of, and ``people_tokens`` what it is told of the persons present; with none, nobody gets known.
+    reminded of, and ``people_tokens`` what it is told of the persons present; with none, nobody gets known. ``sight`` finds the
+    pictures that a model is shown, and ``casting`` keeps who plays.
     """
 
     def __init__(
@@ -121,7 +125,6 @@ class Engine:
         self._budgets = budgets
         self._fold_delay = fold_delay
         self._clock = clock
-        self._temperature = temperature
         self._knows_people = people_tokens > 0
         self._prompter = Prompter(
             store,
@@ -131,6 +134,12 @@ class Engine:
             budgets=lambda: self.budgets,
             limits=recall_limits or Limits(),
             people_tokens=people_tokens,
+        )
+        self._hearing = Hearing(store, counter)
+        self.sight = Sight(store, model)
+        self.casting = Casting(store, counter, renderer, budgets=lambda: self.budgets, clock=clock)
+        self._writer = Writer(
+            model, counter, self._prompter, self.sight, budgets=lambda: self.budgets, temperature=temperature
         )
         self._reply_locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
@@ -143,19 +152,7 @@ class Engine:
         """Which model answers, for people to read."""
         return self._model.profile.model
 
-    # Characters
-
-    async def create_character(self, scope: Scope, card: Card, avatar_url: str) -> Character:
-        """Store a card. Raises Refused when it has no name or the name is taken."""
-        name = markup.plain_name(card.name)
-        if name == "?":
-            raise Refused("character-name-empty")
-        tidy = Card(name, card.description.strip(), card.first_message.strip())
-        return await self._store.add_character(scope, tidy, avatar_url, self._clock())
-
-    async def characters(self, scope: Scope) -> tuple[Character, ...]:
-        """The characters that may be played here."""
-        return await self._store.characters(scope)
+    # Sessions
 
     async def character(self, scope: Scope, name: str) -> Character:
         """A character by name. Raises NotFound."""
@@ -164,30 +161,35 @@ class Engine:
             raise NotFound("character-unknown", name=name)
         return found
 
-    async def remove_character(self, scope: Scope, name: str, *, by: int, is_moderator: bool) -> Character:
-        """Take a character out of use; its stories stay readable.
+    async def start_session(
+        self,
+        place: Place,
+        scope: Scope,
+        character_name: str,
+        *,
+        greeting: bool,
+        number: int = 0,
+        player: Author | None = None,
+        for_adults: bool = False,
+    ) -> Started:
+        """Begin a new story, with the greeting of a ``number`` from 0, said to the ``player`` who begins.
 
-        Raises NotFound, NotAllowed for anybody but its owner and moderators, and Refused while a session plays it.
+        Where the greeting names them, their name is known to be theirs from then on.
+
+        Raises NotFound, and Refused when a session already runs in this channel, the character is for adults and the place is
+        not, the card has no such greeting, or the model's window has no room beside the card.
         """
-        character = await self.character(scope, name)
-        if by != character.scope.owner_id and not is_moderator:
-            raise NotAllowed("character-not-yours", name=character.card.name)
-        if await self._store.character_in_use(character.id):
-            raise Refused("character-in-use", name=character.card.name)
-        await self._store.remove_character(character.id, self._clock())
-        return character
-
-    # Sessions
-
-    async def start_session(self, place: Place, scope: Scope, character_name: str, *, greeting: bool) -> Started:
-        """Begin a new story. Raises NotFound, and Refused when a session already runs in this channel."""
         character = await self.character(scope, character_name)
         card = character.card
         language = detect_language(f"{card.description}\n{card.first_message}" if card.description else card.name)
-        first = card.first_message if greeting else ""
-        opening = (first, markup.parse_reply(first, card.name), self._counter.guess(first)) if first else None
+        self.casting.require_playable(character, language, for_adults=for_adults)
+        name = markup.plain_name(player.name) if player else ""
+        opening = self.casting.opening(card, number, language, player=name) if greeting else None
+        greeted = replace(player, name=name) if player and opening and name in opening[0] else None
         head = self._renderer.head(SessionMemory(), language, self.budgets)
-        session, turn = await self._store.start_session(place, character.id, language, opening, head, self._clock())
+        session, turn = await self._store.start_session(
+            place, character.id, language, opening, head, self._clock(), greeted=greeted
+        )
         log.info("session %d started in channel %d with character %d", session.id, place.channel_id, character.id)
         return Started(session, self._reply(session, turn) if turn else None)
 
@@ -199,7 +201,7 @@ class Engine:
         await self._store.stop_session(session.id, self._clock())
         return session
 
-    async def resume_session(self, channel_id: int, session_id: int | None) -> Session:
+    async def resume_session(self, channel_id: int, session_id: int | None, *, for_adults: bool = False) -> Session:
         """Go on with a stopped story of this channel, by default the newest. Raises NotFound and Refused."""
         stories = await self._store.sessions_in(channel_id)
         chosen = [s for s in stories if session_id in (None, s.id)]
@@ -207,6 +209,11 @@ class Engine:
             raise NotFound("session-none" if session_id is None else "session-unknown")
         if chosen[0].running:
             raise Refused("session-already-running")
+        if chosen[0].character.removed:
+            raise Refused("session-character-gone", name=chosen[0].character.card.name)
+        for member in chosen[0].cast:
+            if member.character.adult and not for_adults:
+                raise Refused("character-adult", name=member.character.card.name)
         await self._store.resume_session(chosen[0].id, self._clock())
         return chosen[0]
 
@@ -241,35 +248,10 @@ class Engine:
     async def hear(self, message: PlayerMessage) -> Heard | None:
         """Commit a player's message before anything else happens; None when no session runs there or it is known."""
         session = await self._store.running_session(message.channel_id)
-        if session is None or not message.text.strip():
+        if session is None or not (message.text.strip() or message.pictures):
             return None
-        message = replace(message, author_name=markup.plain_name(message.author_name))
-        beats = markup.parse_player(message.text, message.author_name)
-        tokens = self._counter.guess(f"{message.author_name}: {message.text}")
-        turn = await self._store.add_player_turn(session.id, message, beats, tokens, self._due())
-        return Heard(session, not turn.is_out_of_character) if turn else None
-
-    async def reply(self, session_id: int) -> Reply | None:
-        """Write the next reply, when its turn has come, and commit it; None when nothing is unanswered any more.
-
-        Raises UserError when there is no answer; then nothing of it is in the story.
-        """
-        lock = self._reply_locks.setdefault(session_id, asyncio.Lock())
-        async with lock:
-            try:
-                place = await self._store.begin_reply(session_id, self._clock())
-            except LookupError:  # the story was removed meanwhile, on a person's wish
-                return None
-            if place is None:
-                return None
-            kept = False
-            try:
-                reply = await self._write(session_id, place)
-                kept = True
-                return reply
-            finally:
-                if not kept:
-                    await self._store.fail_reply(place.id)
+        turn, waits = await self._hearing.commit(session, message, self._due())
+        return Heard(session, waits) if turn else None
 
     @asynccontextmanager
     async def between_replies(self, session_id: int) -> AsyncIterator[None]:
@@ -277,10 +259,87 @@ class Engine:
         async with self._reply_locks.setdefault(session_id, asyncio.Lock()):
             yield
 
+    async def reply(self, session_id: int, *, unasked: bool = False, watch: Watch | None = None) -> Reply | None:
+        """Write the next reply, when its turn has come, and commit it; None when nothing is unanswered any more.
+
+        Who of the cast gives it, the players decide, or their order. With ``unasked`` a character goes on although nobody
+        waits. ``watch`` gets the reply's draft before a word of it is
+        written. Raises UserError when there is no answer; then nothing of it is in the story.
+        """
+        async with self.between_replies(session_id):
+            try:
+                speaker = await self.casting.next_speaker(session_id)
+                place = await self._store.begin_reply(
+                    session_id, self._clock(), unasked=unasked, character_id=speaker.character.id
+                )
+            except LookupError:  # the story was removed meanwhile, on a person's wish
+                return None
+            if place is None:
+                return None
+            kept = False
+            try:
+                reply = await self._write(session_id, place, watch)
+                kept = True
+                return reply
+            finally:
+                if not kept:
+                    await self._store.fail_reply(place.id)
+
+    async def goes_on(self, session_id: int) -> bool:
+        """Whether another of the cast, whom the last words called, wants to reply although nobody waits."""
+        return await self.casting.goes_on(session_id)
+
+    async def retell(self, session_id: int, turn_id: int, *, watch: Watch | None = None) -> Reply:
+        """Write the newest reply once more; the former tellings stay reachable, and never happened.
+
+        ``watch`` gets the new telling's draft. Raises Refused when something follows it or the story is stopped, and UserError
+        when there is no answer; then the story stays as it was.
+        """
+        async with self.between_replies(session_id):
+            session, reply = await self.session(session_id), await self._store.newest_turn(session_id)
+            if not session.running:
+                raise Refused("retell-paused")
+            if reply is None or reply.id != turn_id or reply.author.is_player or reply.seq <= session.folded_to:
+                raise Refused("retell-not-newest")
+            speaker = session.author(reply)
+            if session.member(speaker.id) is None:
+                raise Refused("cast-gone", name=speaker.card.name)
+            snapshot = await self._prompter.snapshot(session_id, speaker.id)
+            before = tuple(turn for turn in snapshot.turns if turn.seq < reply.seq)
+            draft = self._draft(snapshot.session, reply, watch)
+            written = await self._writer.written(replace(snapshot, turns=before), draft)
+            told = await self._store.tell_anew(turn_id, reply.revision, written.telling, self._due(), written.tail)
+            if told is None:
+                raise Refused("retell-not-newest")
+            await self._revive(written.tail)
+            log.info("session %d turn %d: told anew", session_id, told.seq)
+            return self._reply(snapshot.session, told, cut=written.telling.was_cut)
+
+    async def choose_telling(self, session_id: int, turn_id: int, number: int) -> Reply:
+        """Let a former telling of the newest reply stand in the story. Raises Refused when something follows it."""
+        async with self.between_replies(session_id):
+            told = await self._store.choose_telling(turn_id, number)
+        if told is None:
+            raise Refused("retell-not-newest")
+        _, tellings = await self._store.tellings(turn_id)
+        return self._reply(await self.session(session_id), told, cut=tellings[number - 1].was_cut)
+
+    async def begun(self, turn_id: int, channel_id: int, message_ids: Sequence[int]) -> None:
+        """Tie messages that show a part of a reply to its turn, so that the next process knows them if this one ends."""
+        await self._store.show_messages(turn_id, channel_id, message_ids)
+
     async def delivered(self, turn_id: int, channel_id: int, message_ids: Sequence[int]) -> None:
-        """Tie the messages that carry a reply to its turn, unless its story was removed meanwhile."""
+        """Tie exactly the messages that carry a reply to its turn, which is delivered with that, unless its story was removed."""
         with suppress(LookupError):
             await self._store.tie_messages(turn_id, channel_id, message_ids)
+
+    async def messages_of(self, turn_id: int) -> tuple[int, ...]:
+        """The messages that carry a turn, the oldest first."""
+        return await self._store.messages_of(turn_id)
+
+    async def tied(self, message_ids: Sequence[int]) -> frozenset[int]:
+        """Those of the messages that carry a turn."""
+        return await self._store.tied(message_ids)
 
     async def undeliverable(self, turn_id: int) -> None:
         """Discord refused the reply: it never happened."""
@@ -289,27 +348,32 @@ class Engine:
 
     async def recover(self) -> Recovery:
         """What to do first after a start. Call it once per process, before any message is heard."""
+        broken_off = await self._replies(await self._store.unfinished())
         interrupted = await self._store.interrupted()
-        undelivered = await self._store.undelivered()
-        replies = tuple(self._reply(session, turn) for session, turn in undelivered)
-        return Recovery(replies, interrupted, await self._store.last_messages())
+        undelivered = await self._replies(await self._store.undelivered())
+        return Recovery(undelivered, broken_off, interrupted, await self._store.last_messages())
 
-    async def message_edited(self, message_id: int, text: str) -> None:
-        """A message has a new text; unknown messages, and texts that are the same, change nothing."""
+    async def message_edited(self, message_id: int, text: str, pictures: Sequence[str] = ()) -> None:
+        """A message has a new text or other pictures; unknown messages, and texts that are the same, change nothing."""
         found = await self._store.turn_of_message(message_id)
-        if found is None or not found[1].author.is_player or found[1].raw == text or not text.strip():
+        if found is None or not found[1].author.is_player or not (text.strip() or pictures):
             return
         session, turn = found
-        beats = markup.parse_player(text, turn.author.name)
+        persona = await self._store.persona(turn.author.persona_id) if turn.author.persona_id else None
+        text = without_brackets(text, persona) if persona else text
+        marks = session.manners.marks
+        text, beats = attached.written(text, turn.author.name, pictures, session.language, marks=marks)
+        if text == turn.raw:
+            return
         tokens = self._counter.guess(f"{turn.author.name}: {text}")
-        await self._store.edit_turn(turn.id, text, beats, tokens, self._clock(), self._render(session))
+        await self._store.edit_turn(turn.id, text, beats, tokens, self._clock(), self.render(session))
 
     async def messages_deleted(self, message_ids: Sequence[int]) -> None:
         """Messages were taken back; unknown ones change nothing."""
         for message_id in message_ids:
             found = await self._store.turn_of_message(message_id)
             if found is not None:
-                await self._store.delete_turns([message_id], self._clock(), self._render(found[0]))
+                await self._store.delete_turns([message_id], self._clock(), self.render(found[0]))
 
     # Memory
 
@@ -324,47 +388,6 @@ class Engine:
             raise NotFound("memory-unknown", number=number)
         return found
 
-    async def correct(
-        self,
-        session_id: int,
-        correction: Correction,
-        number: int,
-        *,
-        version: int | None = None,
-        flag_id: int | None = None,
-    ) -> Memory:
-        """Carry out a moderator's correction; the next reply's prompt has it.
-
-        ``version`` is the memory's version that the moderator decided on, when that is known, and ``flag_id`` the report that
-        the correction settles. Raises NotFound, and Refused when it makes no sense or somebody else changed the memory, or
-        settled the report, at the same moment.
-        """
-        detail = await self.detail(session_id, number)
-        if version not in (None, detail.memory.version):
-            raise Refused("correction-conflict", number=number)
-        session = await self.session(session_id)
-        memory = detail.memory
-        try:
-            changed = corrections.corrected(
-                memory, correction, speaker=_speaker(detail, session), history=detail.history
-            )
-        except CorrectionError as error:
-            raise Refused(error.code, number=error.number) from error
-        saved = await self._store.save_correction(
-            session_id,
-            memory.version,
-            changed,
-            by=str(correction.moderator_id),
-            reason=correction.reason,
-            at=self._clock(),
-            render=self._render(session),
-            answers=None if flag_id is None else (flag_id, correction.kind),
-        )
-        if not saved:
-            raise Refused("correction-conflict", number=number)
-        log.info("session %d memory %d: %s by a moderator", session_id, number, correction.kind)
-        return changed
-
     async def search(self, session_id: int, text: str) -> tuple[Found, ...]:
         """The memories and turns with the typed words, the best first: only what every player may read."""
         words = recall.typed_words(text)
@@ -376,6 +399,10 @@ class Engine:
         if archive is None:
             raise NotFound("session-unknown")
         return archive
+
+    def render(self, session: Session) -> Callable[[SessionMemory], Head]:
+        """How what changed of a session's memory stands in its prompts."""
+        return self._renderer.for_session(session, self.budgets)
 
     # Webhooks
 
@@ -393,60 +420,35 @@ class Engine:
 
     # Inside
 
-    async def _write(self, session_id: int, place: Turn) -> Reply:
-        snapshot = await self._prompter.snapshot(session_id)
-        for _ in range(_DRAWS):
-            prompt, completion = await self._complete(session_id, snapshot)
-            if completion.finish_reason == "content_filter":
-                raise ModelUnavailable("model-filtered", detail="content_filter")
-            beats = markup.parse_reply(completion.text, snapshot.session.character.card.name)
-            if any(beat.kind in _VISIBLE for beat in beats):
-                break
-            log.info("session %d: a reply with nothing to show", session_id)
-        else:
-            raise ModelUnavailable("model-empty", detail=completion.finish_reason)
+    async def _write(self, session_id: int, place: Turn, watch: Watch | None) -> Reply:
+        snapshot = await self._prompter.snapshot(session_id, place.author.id)
+        # What arrived since the place was taken stands behind it, and is answered by the next reply.
+        snapshot = replace(snapshot, turns=tuple(turn for turn in snapshot.turns if turn.seq < place.seq))
+        written = await self._writer.written(snapshot, self._draft(snapshot.session, place, watch))
         turn = await self._store.finish_reply(
-            place.id,
-            completion.text,
-            beats,
-            completion.usage.completion_tokens or self._counter.guess(completion.text),
-            completion.finish_reason,
-            completion.usage.prompt_tokens,
-            completion.usage.cached_tokens,
-            completion.usage.completion_tokens,
-            completion.model,
-            self._due(),
-            prompt.tail,
-            people=self._knows_people,
+            place.id, written.telling, self._due(), written.tail, people=self._knows_people
         )
-        if prompt.tail is not None and prompt.tail.revived:
-            await self._store.revive(prompt.tail.revived, self._clock())
-        await self._counter.learn(prompt.messages, completion)
-        return self._reply(snapshot.session, turn, cut=completion.finish_reason == "length")
+        await self._revive(written.tail)
+        return self._reply(snapshot.session, turn, cut=written.telling.was_cut)
 
-    async def _complete(self, session_id: int, snapshot: Snapshot) -> tuple[Prompt, Completion]:
-        """A completion and the prompt it answers, cut further while the server says that it does not fit its window."""
-        for attempt in range(_WINDOW_TRIES):
-            prompt = await self._prompter.prompt(snapshot, halvings=attempt)
-            try:
-                return prompt, await self._ask(session_id, prompt.messages)
-            except WindowExceeded:
-                log.warning("session %d: the prompt did not fit the server's window", session_id)
-                await self._model.probe()
-        raise ModelUnavailable("model-window", detail=f"does not fit after {_WINDOW_TRIES} cuts")
+    async def _revive(self, tail: Tail | None) -> None:
+        if tail is not None and tail.revived:
+            await self._store.revive(tail.revived, self._clock())
 
-    async def _ask(self, session_id: int, messages: tuple[Message, ...]) -> Completion:
-        return await self._model.complete(
-            ModelRequest(
-                messages,
-                Purpose.REPLY,
-                max_tokens=self.budgets.reply_output,
-                schema=reply_schema(self.budgets.reply_output),
-                schema_name="reply",
-                temperature=self._temperature,
-                session_id=session_id,
-            )
-        )
+    @staticmethod
+    def _draft(session: Session, reply: Turn, watch: Watch | None) -> Draft | None:
+        if watch is None:
+            return None
+        draft = Draft(session.author(reply), reply.id)
+        watch(draft)
+        return draft
+
+    async def _replies(self, found: Iterable[tuple[Session, Turn]]) -> tuple[Reply, ...]:
+        replies = []
+        for session, turn in found:
+            number, tellings = await self._store.tellings(turn.id)
+            replies.append(self._reply(session, turn, cut=tellings[number - 1].was_cut))
+        return tuple(replies)
 
     def _due(self) -> Due:
         budgets = self.budgets
@@ -454,17 +456,6 @@ class Engine:
             lambda raw, memory: policy.crosses_trigger(budgets, raw, memory), at=self._clock() + self._fold_delay
         )
 
-    def _render(self, session: Session) -> Callable[[SessionMemory], Head]:
-        return self._renderer.for_session(session, self.budgets)
-
     def _reply(self, session: Session, turn: Turn, *, cut: bool = False) -> Reply:
-        text = markup.shown(turn.raw, turn.beats, session.character.card.name)
+        text = markup.shown(turn.raw, turn.beats, session.author(turn).card.name)
         return Reply(session, turn, markup.ended_at_sentence(text) if cut else text)
-
-
-def _speaker(detail: MemoryDetail, session: Session) -> str:
-    """Who a claim belongs to: the speaker of a cited line of speech, else the author of what is cited."""
-    by_seq = {turn.seq: turn for turn, _ in detail.turns}
-    beats = [beat for c in detail.memory.cites if (turn := by_seq.get(c.seq)) and (beat := turn.beat(c))]
-    spoken = [beat for beat in beats if beat.kind is BeatKind.SPEECH]
-    return (spoken or beats)[0].speaker if beats else session.character.card.name

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any, Final, Literal
 
+from bot.memory.branches import Branch
 from bot.memory.memories import Chapter, Content, Memory, MemoryKind, MemoryStatus, Version
 from bot.memory.story import Archive
 from bot.memory.turns import Beat, BeatKind, Turn
@@ -66,6 +67,11 @@ def as_json(archive: Archive) -> str:
             "memory_tokens": session.memory_tokens,
             "raw_from": session.raw_from,
             "forced_cuts": session.forced_cuts,
+            "manners": {
+                "mode": session.manners.mode.value,
+                "pause_seconds": session.manners.pause_seconds,
+                "marks": session.manners.marks.value,
+            },
         },
         "character": {
             "id": character.id,
@@ -76,8 +82,13 @@ def as_json(archive: Archive) -> str:
             "first_message": character.card.first_message,
             "avatar_url": character.avatar_url,
             "created_at": _iso(character.created_at),
+            "adult": character.adult,
+            "removed": character.removed,
+            "card": asdict(character.card),
         },
-        "turns": [_turn_fields(turn) for turn in archive.turns],
+        "turns": [_turn_fields(turn, archive) for turn in archive.turns],
+        "set_aside": [_turn_fields(turn, archive) for turn in archive.aside],
+        "branches": [_branch_fields(branch) for branch in archive.branches],
         "chapters": [
             {"ordinal": c.ordinal, "first": c.first, "last": c.last, "absorbed": c.absorbed}
             for c in archive.memory.chapters
@@ -104,6 +115,7 @@ def as_markdown(archive: Archive) -> str:
         _Section("## Condensed into the synopsis", _with_status(memory.memories, MemoryStatus.CONDENSED)),
         _Section("## Retracted", _with_status(memory.memories, MemoryStatus.RETRACTED)),
         _Section("## Being redone", _redone(memory.memories)),
+        _Section("## Set aside", map(_left, archive.branches)),
         _Section("## The story", (line for turn in archive.turns for line in _story(turn, archive.session.language))),
         _Section("## Corrections", _audit(archive)),
     ]
@@ -127,17 +139,37 @@ def is_withheld(version: Version, memory: Memory, history: Sequence[Version]) ->
 # JSON ---------------------------------------------------------------------------------------------------------------
 
 
-def _turn_fields(turn: Turn) -> dict[str, Any]:
-    return {
+def _turn_fields(turn: Turn, archive: Archive) -> dict[str, Any]:
+    author = turn.author
+    fields: dict[str, Any] = {
         "id": turn.id,
         "seq": turn.seq,
-        "author": {"kind": turn.author.kind.value, "id": _snowflake(turn.author.id), "name": turn.author.name},
+        "author": {
+            "kind": author.kind.value,
+            "id": _snowflake(author.id),
+            "name": author.name,
+            "persona_id": author.persona_id,
+        },
         "raw": turn.raw,
-        "beats": [{"kind": beat.kind.value, "text": beat.text, "speaker": beat.speaker} for beat in turn.beats],
+        "beats": [asdict(beat) for beat in turn.beats],
         "tokens": turn.tokens,
         "state": turn.state.value,
         "at": _iso(turn.at),
         "revision": turn.revision,
+    }
+    if turn.id in archive.tellings:
+        number, known = archive.tellings[turn.id]
+        fields |= {"telling": number, "tellings": [asdict(telling) for telling in known]}
+    return fields
+
+
+def _branch_fields(branch: Branch) -> dict[str, Any]:
+    return {
+        "id": branch.id,
+        "at_seq": branch.at_seq,
+        "by": _snowflake(branch.by),
+        "at": _iso(branch.at),
+        "turns": [turn.seq for turn in branch.turns],
     }
 
 
@@ -212,19 +244,22 @@ def _about(archive: Archive) -> Iterator[str]:
 
 
 def _cast(archive: Archive) -> Iterator[str]:
-    card = archive.session.character.card
-    yield f"- **{_escaped(card.name)}**, played by the bot"
-    yield from (f"  > {line}" for line in _lines(card.description))
-    names: dict[int, dict[str, None]] = {}
+    session = archive.session
+    cards = [session.character.card, *(member.character.card for member in session.others)]
+    for card in cards:
+        yield f"- **{_escaped(card.name)}**, played by the bot"
+        yield from (f"  > {line}" for line in _lines(card.description))
+    names: dict[tuple[int, int | None], dict[str, None]] = {}
     for turn in archive.turns:
         if turn.author.is_player:
-            names.setdefault(turn.author.id, {})[turn.author.name] = None
-    for player_id, known_as in names.items():
-        yield f"- **{', also '.join(map(_escaped, known_as))}**, a player ({player_id})"
-    players = {name for known_as in names.values() for name in known_as}
+            names.setdefault(turn.author.voice, {})[turn.author.name] = None
+    for (player_id, persona_id), known_as in names.items():
+        who = "a player" if persona_id is None else "played by a player"
+        yield f"- **{', also '.join(map(_escaped, known_as))}**, {who} ({player_id})"
+    known = {name for known_as in names.values() for name in known_as}.union(card.name for card in cards)
     spoken = (beat.speaker for turn in archive.turns if not turn.author.is_player for beat in turn.beats)
     for speaker in dict.fromkeys(spoken):
-        if speaker != card.name and speaker not in players:
+        if speaker not in known:
             yield f"- **{_escaped(speaker)}**, in the story"
 
 
@@ -272,6 +307,12 @@ def _said(content: Content) -> str:
             return f"{speaker}: “{text}”"
         case _:
             return text
+
+
+def _left(branch: Branch) -> str:
+    seqs = [turn.seq for turn in branch.turns]
+    told = f"turns {seqs[0]} to {seqs[-1]}" if len(seqs) > 1 else f"turn {seqs[0]}"
+    return f"- {told}, left on {_when(branch.at)}: the story went on after turn {branch.at_seq}"
 
 
 def _story(turn: Turn, language: str) -> Iterator[str]:

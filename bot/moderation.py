@@ -1,6 +1,6 @@
 """The use cases of those who watch over the memories: guild settings, corrections and their undoing, players' reports.
 
-Built on the engine, which carries out a correction; knows neither Discord nor SQL.
+Built on the engine; knows neither Discord nor SQL.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ from typing import Final
 
 from bot.engine import Engine
 from bot.errors import NotFound, Refused
-from bot.memory.corrections import Correction, CorrectionKind
+from bot.memory import corrections
+from bot.memory.corrections import Correction, CorrectionError, CorrectionKind
 from bot.memory.memories import Memory, MemoryKind, MemoryStatus
 from bot.memory.moderation import Flag, GuildSettings
 from bot.memory.story import MemoryDetail, Session
+from bot.memory.turns import BeatKind, TurnState
+from bot.memory.wording import Language
 from bot.store import Store
 from bot.time_zones import zone_name
 
@@ -79,6 +82,14 @@ class Moderation:
             raise Refused("settings-time-zone-unknown", name=name)
         return await self._save(replace(await self.settings(guild_id), time_zone=zone))
 
+    async def set_language(self, guild_id: int, language: Language | None) -> GuildSettings:
+        """Speak to a guild's channels in a language, or with None in the one that Discord reports."""
+        return await self._save(replace(await self.settings(guild_id), language=language))
+
+    async def languages(self) -> dict[int, Language]:
+        """The languages that guilds chose, by guild."""
+        return await self._store.guild_languages()
+
     async def is_moderator_role(self, guild_id: int, role_ids: Collection[int]) -> bool:
         """Whether one of the roles is the guild's moderator role."""
         return (await self.settings(guild_id)).moderator_role_id in role_ids
@@ -93,15 +104,16 @@ class Moderation:
     async def correct(
         self, session_id: int, correction: Correction, number: int, *, flag_id: int | None = None
     ) -> Corrected:
-        """Carry out a correction, and settle the report ``flag_id`` with it. Raises NotFound and Refused as the engine does.
+        """Carry out a moderator's correction, and settle the report ``flag_id`` with it; the next reply's prompt has it.
 
-        Raises Refused also when somebody settled the report before.
+        Raises NotFound, and Refused when it makes no sense, or somebody else changed the memory, or settled the report, at
+        the same moment or before.
         """
         if flag_id is not None:
             await self._open_flag(flag_id)
-        before = (await self._engine.detail(session_id, number)).memory
+        detail = await self._engine.detail(session_id, number)
         try:
-            return await self._correct(session_id, correction, before, flag_id)
+            return await self._correct(session_id, correction, detail, flag_id)
         except Refused:
             if flag_id is not None:
                 await self._open_flag(flag_id)
@@ -115,7 +127,7 @@ class Moderation:
         detail = await self._engine.detail(session_id, number)
         if newest_correction(detail) != version:
             raise Refused("undo-too-late", number=number)
-        return await self._correct(session_id, Correction(CorrectionKind.RESTORE, by, reason=""), detail.memory, None)
+        return await self._correct(session_id, Correction(CorrectionKind.RESTORE, by, reason=""), detail, None)
 
     async def reveal(self, session_id: int, number: int, *, by: int) -> Memory:
         """A memory whose hidden side a moderator may now read; that one did is logged, and who for debugging only.
@@ -166,10 +178,32 @@ class Moderation:
             await self._open_flag(flag_id)
         log.info("flag %d dismissed", flag_id)
 
-    async def _correct(self, session_id: int, correction: Correction, before: Memory, flag_id: int | None) -> Corrected:
-        await self._engine.correct(session_id, correction, before.number, version=before.version, flag_id=flag_id)
-        detail = await self._engine.detail(session_id, before.number)
-        return Corrected(await self._engine.session(session_id), correction, before, detail)
+    async def _correct(
+        self, session_id: int, correction: Correction, detail: MemoryDetail, flag_id: int | None
+    ) -> Corrected:
+        before, session = detail.memory, await self._engine.session(session_id)
+        if before.status is MemoryStatus.ASIDE or any(turn.state is TurnState.ASIDE for turn, _ in detail.turns):
+            raise Refused("rewind-memory-aside", number=before.number)
+        try:
+            changed = corrections.corrected(
+                before, correction, speaker=_speaker(detail, session), history=detail.history
+            )
+        except CorrectionError as error:
+            raise Refused(error.code, number=error.number) from error
+        saved = await self._store.save_correction(
+            session_id,
+            before.version,
+            changed,
+            by=str(correction.moderator_id),
+            reason=correction.reason,
+            at=self._clock(),
+            render=self._engine.render(session),
+            answers=None if flag_id is None else (flag_id, correction.kind),
+        )
+        if not saved:
+            raise Refused("correction-conflict", number=before.number)
+        log.info("session %d memory %d: %s by a moderator", session_id, before.number, correction.kind)
+        return Corrected(session, correction, before, await self._engine.detail(session_id, before.number))
 
     async def _open_flag(self, flag_id: int) -> Flag:
         flag = await self._store.flag(flag_id)
@@ -197,3 +231,11 @@ def has_hidden_side(memory: Memory) -> bool:
     """Whether there is more to a memory than players see: a secret's actual side, or a thought."""
     is_hidden = memory.content.private or (memory.kind is MemoryKind.SECRET and bool(memory.content.actual))
     return is_hidden and memory.status is not MemoryStatus.STALE
+
+
+def _speaker(detail: MemoryDetail, session: Session) -> str:
+    """Who a claim belongs to: the speaker of a cited line of speech, else the author of what is cited."""
+    by_seq = {turn.seq: turn for turn, _ in detail.turns}
+    beats = [beat for c in detail.memory.cites if (turn := by_seq.get(c.seq)) and (beat := turn.beat(c))]
+    spoken = [beat for beat in beats if beat.kind is BeatKind.SPEECH]
+    return (spoken or beats)[0].speaker if beats else session.character.card.name

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from dataclasses import astuple, dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum
@@ -17,10 +17,12 @@ from typing import Any, Final
 
 from bot.engine import Engine
 from bot.memory.memories import Memory, MemoryStatus
+from bot.memory.personas import Persona
 from bot.memory.story import Character, Session
+from bot.memory.turns import TurnState
 from bot.rendering import Renderer
 from bot.store import Store
-from bot.store.own_data import OwnData, OwnKept, OwnRow, OwnStory
+from bot.store.own_data import OwnCharacter, OwnData, OwnKept, OwnRow, OwnStory
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +42,7 @@ class Going:
 
     ``stories`` are those that stay without their words, ``own_stories`` those that go whole because nobody else ever wrote in
     them or they were told in direct messages; ``memories`` are at least so many. ``made`` are corrections, decisions on
-    reports and characters of guilds, which stay without the person's id.
+    reports, characters of guilds and ways of stories that were left, which stay without the person's id.
     """
 
     turns: int
@@ -51,6 +53,7 @@ class Going:
     traits: int
     reports: int
     characters: int
+    personas: int
     made: int
 
     @property
@@ -60,7 +63,10 @@ class Going:
 
 
 class Privacy:
-    """Every use case, one method each. ``keep`` is how long a guild's stories are kept after it removed the bot."""
+    """Every use case, one method each. ``keep`` is how long a guild's stories are kept after it removed the bot.
+
+    ``remove_picture`` is given the address of each picture that goes. Before it is set nobody goes who has one.
+    """
 
     def __init__(
         self, store: Store, engine: Engine, renderer: Renderer, *, clock: Callable[[], datetime], keep: timedelta
@@ -71,6 +77,7 @@ class Privacy:
         self._clock = clock
         self._keep = keep
         self._at_work = asyncio.Lock()
+        self.remove_picture: Callable[[str], Awaitable[None]] | None = None
 
     @property
     def keep_days(self) -> int:
@@ -91,7 +98,7 @@ class Privacy:
         """What goes when the person is forgotten."""
         data = await self._store.own_data(player_id)
         alone = [story for story in data.stories if story.is_alone or _is_of(story.session.character, player_id)]
-        own = [_is_of(character, player_id) for character in data.characters]
+        own = [_is_of(made.character, player_id) for made in data.characters]
         return Going(
             turns=sum(len(story.turns) for story in data.stories),
             stories=len(data.stories) - len(alone),
@@ -101,7 +108,8 @@ class Privacy:
             traits=sum(len(kept.traits) for kept in data.kept),
             reports=len(data.reports),
             characters=sum(own),
-            made=len(data.corrections) + len(data.decisions) + len(own) - sum(own),
+            personas=len(data.personas),
+            made=len(data.corrections) + len(data.decisions) + len(data.branches) + len(own) - sum(own),
         )
 
     async def forget(self, player_id: int) -> None:
@@ -114,8 +122,8 @@ class Privacy:
         async with self._at_work:
             for player_id in await self._store.forgettings():
                 try:
-                    while (asked_at := await self._store.to_empty(player_id)) is not None:
-                        await self._empty(player_id, asked_at)
+                    if not await self._emptied(player_id):
+                        continue
                     if await self._store.finish_forgetting(player_id):
                         log.info("a person was forgotten")
                 except Exception:  # one wish must not hinder the others; its row stays
@@ -125,11 +133,32 @@ class Privacy:
         """Whether no wish of the person to be forgotten waits any more."""
         return player_id not in await self._store.forgettings()
 
-    async def _empty(self, player_id: int, asked_at: datetime) -> None:
+    async def _emptied(self, player_id: int) -> bool:
+        """Leave no row of a person, also not of what they wrote since they asked; False when that has to wait."""
+        while (asked_at := await self._store.to_empty(player_id)) is not None:
+            if not await self._empty(player_id, asked_at):
+                return False
+        return True
+
+    async def _empty(self, player_id: int, asked_at: datetime) -> bool:
+        """Leave no row of a person; False when their pictures have to stay yet, whose addresses only their rows know."""
         await self._store.forget_traits(player_id)
         for session_id in await self._store.stories_with(player_id):
             await self._forget_in_story(session_id, player_id)
+        if not await self._without_pictures(await self._store.pictures_of(player_id)):
+            return False
         await self._store.forget_person(player_id, self._clock(), asked_at=asked_at)
+        return True
+
+    async def _without_pictures(self, addresses: Collection[str]) -> bool:
+        """Remove pictures; False while nobody can. Removed twice, as after a crash, is removed."""
+        if addresses and self.remove_picture is None:
+            log.info("%d pictures are yet to be removed", len(addresses))
+            return False
+        for address in addresses:
+            if self.remove_picture is not None:
+                await self.remove_picture(address)
+        return True
 
     async def _forget_in_story(self, session_id: int, player_id: int) -> None:
         # A reply that is being written was asked for with the person's words.
@@ -170,6 +199,8 @@ class Privacy:
                     async with self._engine.between_replies(session_id):
                         if not await self._store.remove_story_of(guild_id, session_id):
                             break
+                if not await self._without_pictures(await self._store.pictures_of_guild(guild_id)):
+                    continue
                 if await self._store.remove_guild(guild_id):
                     log.info("guild %d is deleted, with %d stories", guild_id, len(stories))
 
@@ -198,7 +229,7 @@ def _documents(data: OwnData, at: datetime, largest: int) -> tuple[bytes, ...]:
     room = largest - len(_encoded(head)) - 200
     parts: list[dict[str, list[Any]]] = [{}]
     size = 0
-    for section, entry in _entries(data):
+    for section, entry in _entries(data, room):
         entry_size = len(_encoded(entry, depth=2)) + len(section) + 16
         if size and size + entry_size > room:
             parts.append({})
@@ -210,15 +241,17 @@ def _documents(data: OwnData, at: datetime, largest: int) -> tuple[bytes, ...]:
     )
 
 
-def _entries(data: OwnData) -> Iterator[tuple[str, Any]]:
+def _entries(data: OwnData, largest: int) -> Iterator[tuple[str, Any]]:
     for kept in data.kept:
         yield from _known(kept)
     for story in data.stories:
         yield from _told(story, data.player_id)
-    for character in data.characters:
-        yield "characters", {**_character(character), "description": character.card.description,
-                             "first_message": character.card.first_message}  # fmt: skip
-    done = ("reports", data.reports), ("corrections", data.corrections), ("decisions", data.decisions)
+    yield from (("characters", _made(made, largest)) for made in data.characters)
+    yield from (("personas", _persona(persona, guild_ids)) for persona, guild_ids in data.personas)
+    done = (
+        ("reports", data.reports), ("corrections", data.corrections), ("decisions", data.decisions),
+        ("branches", data.branches),
+    )  # fmt: skip
     for section, rows in done:
         yield from ((section, _row(row)) for row in rows)
 
@@ -241,7 +274,7 @@ def _told(story: OwnStory, player_id: int) -> Iterator[tuple[str, Any]]:
             **_place(session),
             "character": session.character.card.name,
             "started_at": _plain(session.started_at),
-            "names": [{"name": name, "label": label} for name, label in story.names],
+            "names": [{"name": n.name, "label": n.label, "persona_id": n.persona_id} for n in story.names],
         },
     )
     for turn, message_ids in story.turns:
@@ -252,7 +285,9 @@ def _told(story: OwnStory, player_id: int) -> Iterator[tuple[str, Any]]:
                 "seq": turn.seq,
                 "at": _plain(turn.at),
                 "name": turn.author.name,
+                "persona_id": turn.author.persona_id,
                 "text": turn.raw,
+                "set_aside": turn.state is TurnState.ASIDE,
                 "message_ids": [str(message_id) for message_id in message_ids],
             },
         )
@@ -288,6 +323,26 @@ def _character(character: Character) -> dict[str, Any]:
         "id": character.id,
         "name": character.card.name,
         "guild_id": None if guild_id is None else str(guild_id),
+    }
+
+
+def _made(made: OwnCharacter, largest: int) -> dict[str, Any]:
+    """A character with its whole card, unless that is too large for a file: then it is to be had by ``/character export``."""
+    card = made.character.card
+    told = {"description": card.description, "first_message": card.first_message}
+    entry = {**_character(made.character), **told, "picture": made.character.avatar_url}
+    whole = {**entry, "card": json.loads(made.document) if made.document else None}
+    return whole if len(_encoded(whole, depth=2)) < largest else entry
+
+
+def _persona(persona: Persona, guild_ids: Collection[int | None]) -> dict[str, Any]:
+    return {
+        "id": persona.id,
+        "name": persona.name,
+        "description": persona.description,
+        "brackets": [str(pair) for pair in persona.brackets],
+        "picture": persona.avatar_url,
+        "active_in": [None if guild_id is None else str(guild_id) for guild_id in guild_ids],
     }
 
 

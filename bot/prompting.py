@@ -5,6 +5,7 @@ What the prompt looks like is decided by ``bot.memory.prompt``; this brings it w
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,11 +15,14 @@ from typing import Final
 from bot.counting import TokenCounter
 from bot.llm.client import ModelClient
 from bot.memory import policy, premise, prompt, recall
+from bot.memory.cast import seen_by
 from bot.memory.fading import NOTE_DAYS
 from bot.memory.language import detect_language
+from bot.memory.memories import Viewer
 from bot.memory.messages import Message
+from bot.memory.personas import introductions, present
 from bot.memory.premise import Premise
-from bot.memory.recall import Limits
+from bot.memory.recall import Findings, Limits
 from bot.memory.story import Snapshot, Tail
 from bot.memory.turns import Turn, unanswered
 from bot.memory.wording import Language
@@ -29,8 +33,8 @@ log = logging.getLogger(__name__)
 
 # The newest turn is looked up, and with it what else waits for the same reply.
 _LOOKED_UP: Final = 3
-# What is recalled takes at most half of the fiftieth of the window that the budgets keep free for the tail, and what is known
-# of those present the other half.
+# Of the twenty-fifth of the window that the budgets keep free for the tail, what is recalled, what is known of those present and
+# who their personas are take at most a quarter each, and the lorebook the last one.
 _SHARE_OF_WINDOW: Final = 100
 # Once tails take so much of the room that a fold makes, only what is asked for is recalled: they bring the next fold nearer.
 _TAILS_SHARE: Final = 4
@@ -70,9 +74,12 @@ class Prompter:
         self._limits = limits
         self._people_tokens = people_tokens
 
-    async def snapshot(self, session_id: int) -> Snapshot:
-        """What a prompt is made of, with the newest turns counted. Raises LookupError."""
-        return await self._counted(await self._fitting(await self._store.snapshot(session_id)))
+    async def snapshot(self, session_id: int, character_id: int | None = None) -> Snapshot:
+        """What a prompt of the lead, or of the member with ``character_id``, is made of, with the newest turns counted.
+
+        Raises LookupError.
+        """
+        return await self._counted(await self._fitting(await self._store.snapshot(session_id, character_id)))
 
     async def prompt(self, snapshot: Snapshot, *, halvings: int = 0) -> Prompt:
         """The prompt of a reply, cut in one piece when raw turns and memory no longer fit.
@@ -81,7 +88,7 @@ class Prompter:
         """
         session, budgets = snapshot.session, self._now()
         system = prompt.system_text(
-            session.character.card, session.language, json_reply=self._model.profile.json_schema
+            snapshot.character.card, session.language, json_reply=self._model.profile.json_schema
         )
         limit = budgets.prompt_limit(await self._counter.count_fixed(system)) >> halvings
         turns = [t for t in snapshot.turns if t.seq >= session.raw_from and not t.is_out_of_character]
@@ -94,20 +101,50 @@ class Prompter:
         tail = await self._tail(replace(snapshot, session=session), turns)
         if tail is not None:
             turns[-1] = replace(turns[-1], tail=tail.text)
-        return Prompt(prompt.build(system, snapshot.memory_text, turns, session.language), tail)
+        return Prompt(prompt.build(system, snapshot.memory_text, turns, session.language, snapshot.viewer_id), tail)
 
     async def _tail(self, snapshot: Snapshot, turns: Sequence[Turn]) -> Tail | None:
         """What belongs before the newest turn; None for a turn that was answered before, and where there is nothing to say."""
-        if not turns or not turns[-1].author.is_player or turns[-1].tail:
+        if not turns or prompt.is_own(turns[-1], snapshot.viewer_id) or turns[-1].tail:
             return None
         gap = turns[-1].at - turns[-2].at if len(turns) > 1 else None
         language = detect_language(turns[-1].raw)
         told = "\n".join(turn.tail for turn in turns if turn.tail)
+        lore = await self._lore(snapshot, turns, told, language)
+        personas = await self._introduced(turns, told, language)
         known = await self._known(snapshot, turns, told, language)
         recalled = await self._recalled(snapshot, turns, told, language)
-        text = prompt.tail_text(gap, language, (*known.lines, *recalled))
+        text = prompt.tail_text(gap, language, (*lore, *personas, *known.lines, *recalled))
         tail = Tail(turns[-1].id, text, self._counter.guess(text), snapshot.session.epoch, known.revived)
         return tail if text or tail.revived else None
+
+    async def _lore(self, snapshot: Snapshot, turns: Sequence[Turn], told: str, language: Language) -> tuple[str, ...]:
+        """What of the character's lorebook the newest turns call for, as far as earlier tails did not tell it."""
+        card = snapshot.character.card
+        if card.book is None:
+            return ()
+        replies = await self._store.replies_before(snapshot.session.id, turns[-1].seq)
+        # A book of hostile patterns can cost about a second, in which others want to be answered.
+        return await asyncio.to_thread(
+            prompt.lore_lines,
+            card,
+            turns,
+            already=told,
+            language=language,
+            tokens=self._now().window // _SHARE_OF_WINDOW,
+            size=self._counter.guess,
+            replies=replies,
+            viewer_id=snapshot.viewer_id,
+        )
+
+    async def _introduced(self, turns: Sequence[Turn], told: str, language: Language) -> tuple[str, ...]:
+        """Who the personas are that speak in the turns shown, as far as earlier tails did not tell it."""
+        ids = {turn.author.persona_id for turn in turns if turn.author.persona_id is not None}
+        if not ids:
+            return ()
+        speaking = present(turns, await self._store.personas(ids))
+        room = self._now().window // _SHARE_OF_WINDOW
+        return introductions(speaking, told, language, tokens=room, size=self._counter.guess)
 
     async def _known(self, snapshot: Snapshot, turns: Sequence[Turn], told: str, language: Language) -> Premise:
         """What the character knows of those whose turns are shown, as far as earlier tails did not tell it."""
@@ -116,7 +153,12 @@ class Prompter:
         if room <= 0 or not names:
             return Premise()
         now = turns[-1].at
-        found = await self._store.portraits(snapshot.session.id, list(names), since=now - timedelta(days=NOTE_DAYS))
+        found = await self._store.portraits(
+            snapshot.session.id,
+            list(names),
+            since=now - timedelta(days=NOTE_DAYS),
+            character_id=snapshot.character.id,
+        )
         portraits = [
             replace(one, acquaintance=replace(one.acquaintance, name=names[one.acquaintance.player_id]))
             for one in found
@@ -143,14 +185,30 @@ class Prompter:
         if not asked or limits.lines <= 0 or room <= 0:
             return ()
         found = await self._store.find(snapshot.session.id, recall.features_of(asked), before=turns[0].seq)
+        if snapshot.session.others:
+            found = await self._known_to(snapshot, found)
         return recall.recalled(
             asked,
             found,
             in_prompt=f"{snapshot.memory_text}\n{told}",
-            character=snapshot.session.character.card.name,
+            character=snapshot.character.card.name,
             language=language,
             limits=limits,
             size=self._counter.guess,
+        )
+
+    async def _known_to(self, snapshot: Snapshot, found: Findings) -> Findings:
+        """What of a look-up the character who is to reply may know."""
+        since = snapshot.speaker.since if snapshot.speaker else 0
+        memory = seen_by(await self._store.memory(snapshot.session.id), Viewer(snapshot.character.id, since))
+        seen = {m.number: m for m in memory.memories}
+        return replace(
+            found,
+            lines=tuple(
+                replace(line, memory=seen[line.memory.number]) if line.memory else line
+                for line in found.lines
+                if (line.memory and line.memory.number in seen) or (line.turn and line.turn.seq >= since)
+            ),
         )
 
     async def _fitting(self, snapshot: Snapshot) -> Snapshot:
@@ -160,7 +218,7 @@ class Prompter:
             return snapshot
         log.warning("session %d: the memory was rendered again for a smaller window", session.id)
         await self._store.render_again(session.id, self._renderer.for_session(session, budgets))
-        return await self._store.snapshot(session.id)
+        return await self._store.snapshot(session.id, snapshot.character.id)
 
     async def _counted(self, snapshot: Snapshot) -> Snapshot:
         """The same with the newest players' turns counted by the server: until now they were guessed."""

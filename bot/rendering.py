@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from bot.counting import TokenCounter
 from bot.memory import prompt
+from bot.memory.cast import seen_by
 from bot.memory.language import detect_language
-from bot.memory.memories import SessionMemory
+from bot.memory.memories import SessionMemory, Viewer
 from bot.memory.policy import Budgets
 from bot.memory.story import Head, Session
 from bot.memory.wording import Language
@@ -33,5 +35,15 @@ class Renderer:
         return self._counter.guess(text)
 
     def for_session(self, session: Session, budgets: Budgets) -> Callable[[SessionMemory], Head]:
-        """What the store calls inside the transaction that changes a session's memory."""
-        return lambda memory: self.head(memory, session.language, budgets)
+        """What the store calls inside the transaction that changes a session's memory: it is rendered as each character has it."""
+
+        def of_all(memory: SessionMemory) -> Head:
+            if memory.voices is None:
+                return self.head(memory, session.language, budgets)
+            lead, *others = memory.voices.viewers
+            return replace(of(memory, lead), others=tuple((one.character_id, of(memory, one)) for one in others))
+
+        def of(memory: SessionMemory, viewer: Viewer) -> Head:
+            return self.head(seen_by(memory, viewer), session.language, budgets)
+
+        return of_all

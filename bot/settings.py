@@ -28,7 +28,7 @@ from bot.time_zones import zone_name
 ENV_FILE = Path(".env")
 
 _GROUPS = (
-    ("Discord", ("discord_", "default_", "flags_", "guild_")),
+    ("Discord", ("discord_", "default_", "stream_", "reply_", "flags_", "player_", "guild_")),
     ("The model that plays the characters", ("llm_",)),
     ("Another model for folding; without these the model above folds too", ("folder_",)),
     ("Storage and log", ("database_", "log_")),
@@ -114,6 +114,17 @@ class Settings(BaseSettings):
         "database, such as Asia/Tokyo. At 05:00 there, what the day before told about people is looked through.",
     )
 
+    stream_replies: bool = Field(
+        default=True,
+        description="true: a reply that takes longer appears as it is written, by edits. false: it is sent when it is whole.",
+        examples=["true"],
+    )
+    reply_reactions: bool = Field(
+        default=False,
+        description="true: the newest reply carries the reactions 🔁 (tell it anew), ▶ (go on) and ↩ (take it back), to be "
+        "pressed. false: players add them themselves, or right click.",
+        examples=["false"],
+    )
     flags_per_hour: int = Field(
         default=5, gt=0, description="How many memories one player may report to the moderators within an hour."
     )
@@ -121,6 +132,15 @@ class Settings(BaseSettings):
         default=30,
         ge=0,
         description="Days after which all that belongs to a guild is deleted when it has removed the bot.",
+    )
+    player_replies_per_minute: int = Field(
+        default=10,
+        ge=0,
+        description="Replies that one player may get within a minute. What is beyond it is kept, and answered when the minute "
+        "allows. 0: no limit.",
+    )
+    guild_replies_per_minute: int = Field(
+        default=60, ge=0, description="Replies within a minute in all the channels of one server. 0: no limit."
     )
 
     llm_base_url: HttpUrl | None = Field(
@@ -158,6 +178,11 @@ class Settings(BaseSettings):
         default=None,
         description="Temperature of replies, 0 to 2. Empty: the server's own.",
         examples=["0.8"],
+    )
+    llm_vision: Annotated[Literal["auto", "true", "false"], BeforeValidator(_lower)] = Field(
+        default="auto",
+        description="Whether the model is shown the pictures that players attach. auto: if the server says that it can see; a "
+        "server that says nothing is tried once.",
     )
 
     folder_base_url: HttpUrl | None = Field(

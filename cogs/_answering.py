@@ -2,47 +2,55 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import re
-from collections.abc import AsyncIterator
-from typing import Any, Final
+from functools import partial
+from typing import Any
 
 import discord
 
 from bot.client import KataribeBot
-from cogs._delivery import REFUSALS, deliver
+from cogs._alarms import clear_alarm, set_alarm
+from cogs._controls import offer_controls
+from cogs._people import require_age_restriction
+from cogs._speaking import speak
+from cogs._typing import typing
+from cogs._voice import REFUSALS
 
 log = logging.getLogger(__name__)
 
-# Discord shows typing for ten seconds (https://discord.com/developers/docs/resources/channel#trigger-typing-indicator),
-# also after a webhook has spoken: so it does not begin where there turns out to be nothing to write.
-_TYPING_SECONDS: Final = 8
-_TYPING_BEGINS_AFTER: Final = 0.3
-
 
 async def answer(bot: KataribeBot, channel: discord.abc.MessageableChannel, session_id: int) -> None:
-    """Write and deliver the next reply of a session; what goes wrong is said in the channel, with *Try again*.
+    """Write and deliver the next reply of a session, as soon as its manners and the limits allow, and those of others of the
+    cast whom it calls; what goes wrong is said in the channel, with *Try again*.
 
     One reply is delivered before the next is begun, so that none builds on a reply which Discord then refuses. A failure
     stands for all who waited meanwhile: they are told once.
     """
-    failures = bot.failures[session_id]
+    failures, reply = bot.failures[session_id], None
     with bot.working():
         async with bot.lock("answer", session_id):
             if bot.failures[session_id] != failures:
                 return
             try:
-                async with _typing(channel):
-                    reply = await bot.engine.reply(session_id)
-                    if reply is not None:
-                        await deliver(bot, channel, reply)
+                require_age_restriction(channel, await bot.engine.session(session_id))
+                wait = await bot.manners.admit(session_id)
+                if wait is not None:
+                    set_alarm(bot, channel, session_id, wait, partial(answer, bot, channel, session_id))
+                    return
+                clear_alarm(bot, session_id)
+                async with typing(channel):
+                    reply = await speak(bot, channel, session_id)
+                    while await bot.engine.goes_on(session_id):
+                        reply = await speak(bot, channel, session_id, unasked=True) or reply
             except Exception as error:  # noqa: BLE001 - explained to the players, and logged where that is done
                 bot.failures[session_id] += 1
                 await send_notice(bot, channel, session_id, bot.explain(error, bot.locale_of(channel)))
             else:
                 await _clear_notice(bot, session_id)
+        if reply is not None and bot.failures[session_id] == failures:
+            await offer_controls(bot, channel, reply)
 
 
 async def send_notice(bot: KataribeBot, channel: discord.abc.MessageableChannel, session_id: int, text: str) -> None:
@@ -91,21 +99,3 @@ class RetryButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=r"ret
                 await answer(bot, channel, self._session_id)
         except Exception as error:  # noqa: BLE001 - explained to the person, and logged where that is done
             await bot.answer_error(interaction, error)
-
-
-@contextlib.asynccontextmanager
-async def _typing(channel: discord.abc.Messageable) -> AsyncIterator[None]:
-    task = asyncio.create_task(_keep_typing(channel))
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-
-async def _keep_typing(channel: discord.abc.Messageable) -> None:
-    await asyncio.sleep(_TYPING_BEGINS_AFTER)
-    while True:
-        with contextlib.suppress(*REFUSALS):
-            await channel.typing()
-        await asyncio.sleep(_TYPING_SECONDS)

@@ -14,10 +14,13 @@ from cogs._views import AnsweringModal, Interaction
 class CharacterForm(AnsweringModal):
     """Name, description, first message. A form may stay open for long; the picture was chosen before."""
 
-    def __init__(self, bot: KataribeBot, locale: discord.Locale, picture: discord.Attachment | None) -> None:
+    def __init__(
+        self, bot: KataribeBot, locale: discord.Locale, picture: discord.Attachment | None, *, adult: bool
+    ) -> None:
         say = bot.catalogue.text
         super().__init__(title=say("form-character-title", locale))
         self._picture = picture
+        self._adult = adult
         self._name = discord.ui.TextInput[CharacterForm](custom_id="name", max_length=32)
         self._description = discord.ui.TextInput[CharacterForm](
             custom_id="description", style=discord.TextStyle.paragraph, max_length=4000
@@ -25,10 +28,13 @@ class CharacterForm(AnsweringModal):
         self._first = discord.ui.TextInput[CharacterForm](
             custom_id="first_message", style=discord.TextStyle.paragraph, max_length=2000, required=False
         )
-        for name, field in (("name", self._name), ("description", self._description), ("first", self._first)):
-            label = say(f"form-character-{name}", locale)
-            hint = say(f"form-character-{name}-hint", locale)
-            self.add_item(discord.ui.Label(text=label, description=hint, component=field))
+        for code, field in (
+            ("form-character-name", self._name),
+            ("form-character-description", self._description),
+            ("form-character-first-message", self._first),
+        ):
+            hint = say(f"{code}-hint", locale)
+            self.add_item(discord.ui.Label(text=say(code, locale), description=hint, component=field))
 
     async def on_submit(self, interaction: Interaction, /) -> None:  # type: ignore[override]
         """Store the character, with the picture when it can be kept."""
@@ -37,7 +43,7 @@ class CharacterForm(AnsweringModal):
         address = await upload_portrait(bot, self._picture, interaction.id) if self._picture else ""
         card = Card(self._name.value, self._description.value, self._first.value)
         try:
-            character = await bot.engine.create_character(scope_of(interaction), card, address or "")
+            character = await bot.characters.create(scope_of(interaction), card, address or "", adult=self._adult)
         except Exception:
             await remove_portrait(bot, address or "")
             raise

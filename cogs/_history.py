@@ -21,6 +21,7 @@ _BY: Final = {
     "deletion": "by-deletion",
     "forgetting": "privacy-by-forgetting",
     BY_FORGOTTEN: "privacy-by-forgotten",
+    "rewinding": "by-rewinding",
 }
 
 

@@ -10,9 +10,9 @@ import discord
 from bot.client import KataribeBot
 from bot.memory.story import Session
 from bot.memory.turns import Turn
-from cogs._delivery import REFUSALS
 from cogs._history import message_link
 from cogs._lines import Say
+from cogs._voice import REFUSALS
 
 log = logging.getLogger(__name__)
 

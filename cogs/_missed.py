@@ -9,8 +9,8 @@ import discord
 
 from bot.client import KataribeBot
 from bot.memory.story import LastMessage
-from cogs._delivery import REFUSALS
 from cogs._messages import story_message
+from cogs._voice import REFUSALS
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ async def catch_up(bot: KataribeBot, known: LastMessage) -> bool:
     try:
         async with bot.lock("hear", known.channel_id):
             async for message in channel.history(limit=_MOST_MISSED, after=discord.Object(since), oldest_first=True):
-                written = story_message(message)
+                written = story_message(message, bot.id)
                 heard = await bot.engine.hear(written) if written else None
                 waits = waits or (heard is not None and heard.is_answered)
     except REFUSALS as error:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import discord
+from discord import app_commands
 
-from bot.errors import NotAllowed, NotFound
+from bot.errors import NotAllowed, NotFound, Refused
 from bot.memory.story import Place, Scope, Session
 from cogs._views import Interaction
 
@@ -12,6 +13,13 @@ from cogs._views import Interaction
 def scope_of(interaction: Interaction) -> Scope:
     """Whose characters these are: the guild's, or in a direct message the person's own."""
     return Scope(interaction.guild_id, interaction.user.id)
+
+
+async def character_names(interaction: Interaction, current: str) -> list[app_commands.Choice[str]]:
+    """The characters whose names fit what was typed so far; Discord shows 25 at most."""
+    known = await interaction.client.characters.names(scope_of(interaction))
+    fitting = [name for name in known if current.strip().casefold() in name.casefold()]
+    return [app_commands.Choice(name=name, value=name) for name in fitting[:25]]
 
 
 def place_of(interaction: Interaction) -> Place:
@@ -24,6 +32,25 @@ def place_of(interaction: Interaction) -> Place:
 def channel_id(interaction: Interaction) -> int:
     """The channel of a command; every command has one."""
     return interaction.channel_id or 0
+
+
+def public_locale(interaction: Interaction) -> object:
+    """The locale for an answer that everybody here reads: the person's own where nobody else does."""
+    return interaction.locale if interaction.guild_id is None else interaction.client.locale_of(interaction.channel)
+
+
+def is_for_adults(interaction: Interaction) -> bool:
+    """Whether a character for adults may be played here: in an age-restricted channel, its threads, and direct messages, where
+    everybody has only their own.
+    """
+    return interaction.guild_id is None or bool(getattr(interaction.channel, "is_nsfw", bool)())
+
+
+def require_age_restriction(channel: object, session: Session) -> None:
+    """Raises Refused where a character for adults would speak in a channel that is not age-restricted, or no longer."""
+    restricted = getattr(channel, "guild", None) is None or bool(getattr(channel, "is_nsfw", bool)())
+    if session.character.adult and not restricted:
+        raise Refused("character-adult", name=session.character.card.name)
 
 
 async def is_moderator(interaction: Interaction) -> bool:
@@ -51,6 +78,14 @@ async def require_own_guild(interaction: Interaction, session: Session) -> None:
         raise NotFound("session-unknown")
 
 
+async def require_scene(interaction: Interaction, session: Session) -> None:
+    """Raises NotAllowed for anybody but players of the story and moderators, and NotFound outside of its guild."""
+    await require_own_guild(interaction, session)
+    is_player = await interaction.client.rewinding.is_player(session.id, interaction.user.id)
+    if not is_player and not await is_moderator(interaction):
+        raise NotAllowed("retell-scene-only")
+
+
 def missing_permissions(interaction: Interaction) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What the bot lacks here: first what no story can do without, then what it would be better with.
 
@@ -62,5 +97,9 @@ def missing_permissions(interaction: Interaction) -> tuple[tuple[str, ...], tupl
     is_thread = isinstance(interaction.channel, discord.Thread)
     speaks = held.send_messages_in_threads if is_thread else held.send_messages
     needed = {"view": held.view_channel, "threads" if is_thread else "send": speaks}
-    better = {"webhooks": held.manage_webhooks, "history": held.read_message_history}
+    better = {
+        "webhooks": held.manage_webhooks,
+        "history": held.read_message_history,
+        "embeds": held.embed_links,
+    }
     return tuple(n for n, has in needed.items() if not has), tuple(n for n, has in better.items() if not has)

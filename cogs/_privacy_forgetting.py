@@ -20,6 +20,7 @@ def going_embed(going: Going, say: Say) -> discord.Embed:
         say("privacy-goes-replies", count=going.stories) if going.stories else "",
         say("privacy-goes-kept", notes=going.notes, traits=going.traits) if going.notes or going.traits else "",
         say("privacy-goes-characters", count=going.characters) if going.characters else "",
+        say("privacy-goes-personas", count=going.personas) if going.personas else "",
         say("privacy-goes-reports", count=going.reports) if going.reports else "",
         say("privacy-goes-made", count=going.made) if going.made else "",
     ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from itertools import accumulate
 from typing import Final
+
+from cogs._marks import closers, open_marks, quotation
 
 LONGEST: Final = 2_000
 """Characters of a message (https://discord.com/developers/docs/resources/message#create-message). An emoji counts as two
@@ -22,7 +23,6 @@ _PAUSES: Final = tuple(
     )
 )
 _FLAG_LETTERS: Final = "".join(map(chr, range(0x1F1E6, 0x1F200)))  # two of them make a flag
-_MARK: Final = re.compile(r"\\.|```(?:[\w+-]*\n)?|\*{1,3}|__|~~|\|\||`|(?<!\w)_|_(?!\w)", re.DOTALL)
 
 
 def split(text: str, limit: int = LONGEST) -> list[str]:
@@ -32,9 +32,9 @@ def split(text: str, limit: int = LONGEST) -> list[str]:
     while _size(rest) > limit:
         cut = _cut(rest, limit - _MARGIN)
         head, tail = rest[:cut].rstrip(), rest[cut:].lstrip()
-        marks = _open_marks(rest, cut)
-        parts.append(head + "".join("\n```" if mark.startswith("```") else mark for mark in reversed(marks)))
-        rest = "".join(marks) + tail
+        marks = open_marks(rest, cut)
+        parts.append(head + closers(marks))
+        rest = quotation(rest, cut) + "".join(marks) + tail
     return [*parts, rest]
 
 
@@ -49,36 +49,10 @@ def _cut(text: str, room: int) -> int:
     for pause in _PAUSES:
         places = [match.end() for match in pause.finditer(text, 0, end) if match.end() > end // 2]
         if places:
-            return next((place for place in reversed(places) if not _open_marks(text, place)), places[-1])
+            return next((place for place in reversed(places) if not open_marks(text, place)), places[-1])
     while end > 1 and _are_joined(text, end):
         end -= 1
     return end
-
-
-def _open_marks(text: str, place: int) -> list[str]:
-    """The marks that open before ``place`` and close after it, outermost first."""
-    stack: list[str] = []
-    for mark, at in _marks(text, place):
-        if mark in stack:
-            del stack[stack.index(mark) :]
-        elif mark.startswith("```") and stack[-1:] and stack[-1].startswith("```"):
-            stack.pop()
-        elif text[at : at + 1].strip() or mark.startswith("```"):
-            stack.append(mark)
-    return [mark for mark in stack if mark.rstrip("\n")[:3] in text[place:]]
-
-
-def _marks(text: str, place: int) -> Iterator[tuple[str, int]]:
-    """Each mark with the place where it ends. Within code, only what ends the code counts."""
-    code = ""
-    for match in _MARK.finditer(text, 0, place):
-        mark = match[0]
-        if mark.startswith("\\") or (code and not mark.startswith(code)):
-            continue
-        if mark.startswith("`"):
-            kind = "```" if mark.startswith("```") else "`"
-            code = "" if code else kind
-        yield mark, match.end()
 
 
 def _are_joined(text: str, place: int) -> bool:

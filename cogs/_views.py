@@ -64,6 +64,16 @@ class Pager(AnsweringView):
         self._index = index
         self._mark()
 
+    @classmethod
+    async def answer(cls, interaction: Interaction, pages: Sequence[discord.Embed]) -> None:
+        """Show pages to the person who asked, with buttons when there is more than one."""
+        pager = cls(interaction, pages)
+        view = pager if pager.children else discord.utils.MISSING
+        if interaction.response.is_done():
+            await interaction.followup.send(embed=pager.page, view=view, ephemeral=True)
+        else:
+            await interaction.response.send_message(embed=pager.page, view=view, ephemeral=True)
+
     @property
     def page(self) -> discord.Embed:
         """The page that is shown."""

@@ -18,6 +18,8 @@ _TOO_MANY_WEBHOOKS: Final = 30007
 _NAME: Final = "Kataribe"
 _HAIR_SPACE: Final = "\u200a"
 _LONGEST_NAME: Final = 80
+_REFUSED: Final = re.compile(r"(?i)(?<=c)(?=lyde)|(?<=d)(?=iscord)|(?<=^e)(?=veryone$)|(?<=^h)(?=ere$)")
+_SIGNS: Final = str.maketrans("@#:`", "＠＃：ˋ")
 
 Home = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.ForumChannel
 
@@ -58,12 +60,11 @@ async def forget(bot: KataribeBot, home: Home, hook: discord.Webhook) -> None:
 def webhook_name(name: str) -> str:
     """A character's name as Discord accepts it for a webhook, altered where it must be so that it still reads the same.
 
-    Refused are names that contain "clyde" or "discord" and the names "everyone" and "here", in any case
-    (https://discord.com/developers/docs/resources/webhook#create-webhook); "@" and "#" are refused in usernames.
+    Refused are names that contain "clyde" or "discord" and the names "everyone" and "here", in any case, and more than 80
+    characters (https://discord.com/developers/docs/resources/webhook#create-webhook); usernames must not have "@", "#", ":" or
+    three grave accents (https://discord.com/developers/docs/resources/user#usernames-and-nicknames).
     """
-    words = re.compile(r"(?i)(?<=c)(?=lyde)|(?<=d)(?=iscord)|(?<=^e)(?=veryone$)|(?<=^h)(?=ere$)")
-    tidy = " ".join(name.replace("@", "＠").replace("#", "＃").split())
-    return words.sub(_HAIR_SPACE, tidy)[:_LONGEST_NAME].strip() or "?"
+    return _REFUSED.sub(_HAIR_SPACE, " ".join(name.translate(_SIGNS).split()))[:_LONGEST_NAME].strip() or "?"
 
 
 def _is_ours(bot: KataribeBot, hook: discord.Webhook) -> bool:

@@ -9,79 +9,91 @@ from discord.ext import commands
 from bot.client import KataribeBot
 from bot.errors import Refused
 from bot.pictures import LARGEST_UPLOAD
+from cogs._card_files import CardFiles
+from cogs._card_pages import list_pages, sheet_pages
 from cogs._creation import CharacterForm
-from cogs._people import is_moderator, scope_of
-from cogs._portraits import remove_portrait
-from cogs._views import Interaction
-
-_LONGEST_LINE = 90
-
-
-async def character_names(interaction: Interaction, current: str) -> list[app_commands.Choice[str]]:
-    """The names that fit what was typed so far; Discord shows 25 at most."""
-    known = await interaction.client.engine.characters(scope_of(interaction))
-    fitting = [c.card.name for c in known if current.strip().casefold() in c.card.name.casefold()]
-    return [app_commands.Choice(name=name, value=name) for name in fitting[:25]]
+from cogs._editing import PARTS, open_form
+from cogs._lines import bound
+from cogs._people import character_names, is_for_adults, is_moderator, scope_of
+from cogs._removal import RemovalView, remove
+from cogs._views import Interaction, Pager
 
 
-class Characters(commands.GroupCog, name="character", description="The characters that Kataribe plays"):
-    """Create, look at and remove characters."""
+class Characters(CardFiles, commands.GroupCog, name="character", description="The characters that Kataribe plays"):
+    """Create, look at, change and remove characters."""
 
     @app_commands.command(description="Create a character; a form asks for who they are")
-    @app_commands.describe(picture="Their picture: PNG, JPEG, GIF or WebP, up to 8 MB")
-    async def create(self, interaction: Interaction, picture: discord.Attachment | None = None) -> None:
+    @app_commands.describe(
+        picture="Their picture: PNG, JPEG, GIF or WebP, up to 8 MB",
+        adult="Only to be played in age-restricted channels",
+    )
+    async def create(
+        self, interaction: Interaction, picture: discord.Attachment | None = None, adult: bool = False
+    ) -> None:
         """Ask for the card in a form."""
         if picture is not None and picture.size > LARGEST_UPLOAD:
             raise Refused("picture-too-large")
-        await interaction.response.send_modal(CharacterForm(interaction.client, interaction.locale, picture))
+        form = CharacterForm(interaction.client, interaction.locale, picture, adult=adult)
+        await interaction.response.send_modal(form)
 
     @app_commands.command(name="list", description="Who can be played here")
     async def list_all(self, interaction: Interaction) -> None:
         """All characters of this place, one line each."""
         bot = interaction.client
-        found = await bot.engine.characters(scope_of(interaction))
-        lines = [_line(c.card.name, c.card.description) for c in found]
-        text = "\n".join(lines) or bot.catalogue.text("character-list-empty", interaction.locale)
-        title = bot.catalogue.text("character-list-title", interaction.locale)
-        await interaction.response.send_message(
-            embed=discord.Embed(title=title, description=text[:4000]), ephemeral=True
-        )
+        found = await bot.characters.usable(scope_of(interaction))
+        pages = list_pages(found, bound(bot.catalogue.text, interaction.locale))
+        await Pager.answer(interaction, pages)
 
     @app_commands.command(description="Show a character's card")
     @app_commands.autocomplete(name=character_names)
     @app_commands.describe(name="Whose card")
     async def show(self, interaction: Interaction, name: str) -> None:
-        """The card as it was written."""
+        """The card as it was written, with what its creator says of it."""
         bot = interaction.client
-        character = await bot.engine.character(scope_of(interaction), name)
-        card = discord.Embed(title=character.card.name, description=character.card.description[:4000])
-        if character.avatar_url:
-            card.set_thumbnail(url=character.avatar_url)
-        embeds = [card]
-        if character.card.first_message:
-            title = bot.catalogue.text("character-first-message", interaction.locale)
-            embeds.append(discord.Embed(title=title, description=character.card.first_message[:1900]))
-        await interaction.response.send_message(embeds=embeds, ephemeral=True)
+        character = await bot.characters.named(scope_of(interaction), name)
+        if character.adult and not is_for_adults(interaction):
+            raise Refused("character-adult", name=character.card.name)
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        sheet = await bot.characters.sheet(character)
+        pages = sheet_pages(sheet, bound(bot.catalogue.text, interaction.locale), str(interaction.locale))
+        await Pager.answer(interaction, pages)
+
+    @app_commands.command(description="Change a character's card in a form")
+    @app_commands.autocomplete(name=character_names)
+    @app_commands.choices(part=PARTS)
+    @app_commands.describe(
+        name="Whose card",
+        part="What the form shows; who they are when you leave it out",
+        picture="A new picture: PNG, JPEG, GIF or WebP, up to 8 MB",
+        adult="Whether they may only be played in age-restricted channels",
+    )
+    async def edit(
+        self,
+        interaction: Interaction,
+        name: str,
+        part: app_commands.Choice[str] | None = None,
+        picture: discord.Attachment | None = None,
+        adult: bool | None = None,
+    ) -> None:
+        """For who created the character, and moderators."""
+        await open_form(interaction, name, part.value if part else "who", picture, adult)
 
     @app_commands.command(description="Remove a character; their stories stay readable")
     @app_commands.autocomplete(name=character_names)
     @app_commands.describe(name="Who leaves")
     async def delete(self, interaction: Interaction, name: str) -> None:
-        """For who created the character, and moderators."""
-        bot, person = interaction.client, interaction.user.id
+        """For who created the character, and moderators; while stories run, only after a second thought."""
+        bot, say = interaction.client, bound(interaction.client.catalogue.text, interaction.locale)
         await interaction.response.defer(ephemeral=True)
-        removed = await bot.engine.remove_character(
-            scope_of(interaction), name, by=person, is_moderator=await is_moderator(interaction)
+        character = await bot.characters.owned(
+            scope_of(interaction), name, by=interaction.user.id, is_moderator=await is_moderator(interaction)
         )
-        await remove_portrait(bot, removed.avatar_url)
-        text = bot.catalogue.text("character-deleted", interaction.locale, name=removed.card.name)
-        await interaction.followup.send(text, ephemeral=True)
-
-
-def _line(name: str, description: str) -> str:
-    words = discord.utils.escape_markdown(" ".join(description.split()))
-    short = words if len(words) <= _LONGEST_LINE else words[:_LONGEST_LINE].rstrip("\\ ") + "…"
-    return f"**{discord.utils.escape_markdown(name)}** {short}"
+        stories = await bot.characters.stories(character)
+        if not stories:
+            await remove(interaction, character)
+            return
+        warning = say("character-delete-sure", name=character.card.name, stories=stories)
+        await interaction.followup.send(warning, view=RemovalView(interaction, character), ephemeral=True)
 
 
 async def setup(bot: KataribeBot) -> None:

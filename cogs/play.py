@@ -19,7 +19,7 @@ class Play(commands.Cog):
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:
         """Commit what a player wrote, and answer it."""
-        written = story_message(message)
+        written = story_message(message, self.bot.id)
         if written is None:
             return
         try:

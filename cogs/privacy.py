@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 
 import discord
 from discord import app_commands
@@ -10,6 +11,7 @@ from discord.ext import commands
 
 from bot.client import KataribeBot
 from cogs._lines import bound
+from cogs._portraits import take_down
 from cogs._privacy_forgetting import Confirmation, going_embed
 from cogs._views import Interaction
 
@@ -19,6 +21,10 @@ class PrivacyCommands(commands.GroupCog, name="privacy", description="What is ke
 
     def __init__(self, bot: KataribeBot) -> None:
         self.bot = bot
+
+    async def cog_load(self) -> None:
+        """From now on pictures can go with their persons."""
+        self.bot.privacy.remove_picture = partial(take_down, self.bot)
 
     @app_commands.command(description="Everything that is kept of you, as a file")
     async def export(self, interaction: Interaction) -> None:

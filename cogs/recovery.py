@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from discord.ext import commands
 
 from bot.client import KataribeBot
 from bot.engine import Reply
-from cogs._answering import send_notice
+from bot.manners import Reason, Wait
+from bot.memory.manners import Mode
+from cogs._alarms import set_alarm
+from cogs._answering import answer, send_notice
 from cogs._delivery import deliver
 from cogs._missed import catch_up
+from cogs._remains import withdraw
 
 
 class Recovery(commands.Cog):
-    """Delivers replies that never arrived, and tells players whose answer was interrupted."""
+    """Delivers replies that never arrived, takes back what was broken off, and tells players whose answer was interrupted."""
 
     def __init__(self, bot: KataribeBot) -> None:
         self.bot = bot
@@ -24,6 +30,8 @@ class Recovery(commands.Cog):
         if recovery is None:
             return
         with self.bot.working():
+            for reply in recovery.broken_off:
+                await self._withdraw(reply)
             for reply in recovery.undelivered:
                 await self._deliver(reply)
             waiting = {session.id: session.place.channel_id for session in recovery.interrupted}
@@ -32,6 +40,13 @@ class Recovery(commands.Cog):
                     waiting[known.session_id] = known.channel_id
             for session_id, channel_id in waiting.items():
                 await self._offer_again(session_id, channel_id)
+
+    async def _withdraw(self, reply: Reply) -> None:
+        channel = await self.bot.channel(reply.session.place.channel_id)
+        if channel is None:
+            await self.bot.engine.delivered(reply.turn.id, reply.session.place.channel_id, [])
+        else:
+            await withdraw(self.bot, channel, reply)
 
     async def _deliver(self, reply: Reply) -> None:
         channel = await self.bot.channel(reply.session.place.channel_id)
@@ -46,7 +61,13 @@ class Recovery(commands.Cog):
 
     async def _offer_again(self, session_id: int, channel_id: int) -> None:
         channel = await self.bot.channel(channel_id)
-        if channel is not None:
+        if channel is None:
+            return
+        if (await self.bot.engine.session(session_id)).manners.mode is Mode.PAUSE:
+            # The pause may have been under way as well as a reply.
+            ring = partial(answer, self.bot, channel, session_id)
+            set_alarm(self.bot, channel, session_id, Wait(0, Reason.PAUSE, ()), ring)
+        else:
             text = self.bot.catalogue.text("notice-interrupted", self.bot.locale_of(channel))
             await send_notice(self.bot, channel, session_id, text)
 

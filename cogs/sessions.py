@@ -7,12 +7,14 @@ from discord import app_commands
 from discord.ext import commands
 
 from bot.client import KataribeBot
-from bot.errors import Refused
-from cogs._delivery import deliver
-from cogs._people import channel_id, missing_permissions, place_of, scope_of
+from cogs._cast import CastCommands
+from cogs._lines import bound
+from cogs._manners import MannersCommand
+from cogs._people import channel_id, character_names, is_for_adults, public_locale
 from cogs._report import session_report
+from cogs._rewinding import RewindingCommands
+from cogs._starting import greetings, start_story
 from cogs._views import Interaction
-from cogs.characters import character_names
 
 
 async def story_numbers(interaction: Interaction, current: str) -> list[app_commands.Choice[int]]:
@@ -32,28 +34,22 @@ async def story_numbers(interaction: Interaction, current: str) -> list[app_comm
     return choices[:25]
 
 
-class Sessions(commands.GroupCog, name="session", description="The story of this channel"):
+class Sessions(
+    CastCommands,
+    MannersCommand,
+    RewindingCommands,
+    commands.GroupCog,
+    name="session",
+    description="The story of this channel",
+):
     """Start, stop, resume and look at the story of a channel, thread or direct message."""
 
     @app_commands.command(description="Begin a new story in this channel")
-    @app_commands.autocomplete(character=character_names)
-    @app_commands.describe(character="Who is played", greeting="Whether they speak first")
-    async def start(self, interaction: Interaction, character: str, greeting: bool = True) -> None:
+    @app_commands.autocomplete(character=character_names, greeting=greetings)
+    @app_commands.describe(character="Who is played", greeting="How they open it; the first way when you leave it out")
+    async def start(self, interaction: Interaction, character: str, greeting: str | None = None) -> None:
         """Begin, and let the character greet."""
-        bot, locale = interaction.client, interaction.locale
-        await interaction.response.defer(ephemeral=True)
-        needed, better = missing_permissions(interaction)
-        if needed:
-            raise Refused("session-permissions", missing=_named(bot, needed, locale))
-        place, scope = place_of(interaction), scope_of(interaction)
-        started = await bot.engine.start_session(place, scope, character, greeting=greeting)
-        lines = [bot.catalogue.text("session-started", locale, name=started.session.character.card.name)]
-        if better:
-            lines.append(bot.catalogue.text("session-permissions-better", locale, missing=_named(bot, better, locale)))
-        channel = await bot.channel(place.channel_id)
-        if started.greeting is not None and channel is not None:
-            await deliver(bot, channel, started.greeting)
-        await interaction.followup.send("\n\n".join(lines), ephemeral=True)
+        await start_story(interaction, character, greeting)
 
     @app_commands.command(description="Pause this channel's story")
     async def stop(self, interaction: Interaction) -> None:
@@ -70,7 +66,8 @@ class Sessions(commands.GroupCog, name="session", description="The story of this
         """Go on where the story stopped."""
         bot = interaction.client
         await interaction.response.defer()
-        session = await bot.engine.resume_session(channel_id(interaction), story)
+        adults = is_for_adults(interaction)
+        session = await bot.engine.resume_session(channel_id(interaction), story, for_adults=adults)
         await _say(interaction, "session-resumed", session.character.card.name)
 
     @app_commands.command(description="What runs here, and how much of it is remembered how")
@@ -86,14 +83,8 @@ class Sessions(commands.GroupCog, name="session", description="The story of this
 
 async def _say(interaction: Interaction, code: str, name: str) -> None:
     """Tell the whole channel."""
-    bot = interaction.client
-    locale = bot.locale_of(interaction.channel)
-    await interaction.followup.send(bot.catalogue.text(code, locale, name=discord.utils.escape_markdown(name)))
-
-
-def _named(bot: KataribeBot, names: tuple[str, ...], locale: discord.Locale) -> str:
-    """Permissions as Discord's own settings call them, one per line."""
-    return "\n".join("- " + bot.catalogue.text(f"permission-{name}", locale) for name in names)
+    say = bound(interaction.client.catalogue.text, public_locale(interaction))
+    await interaction.followup.send(say(code, name=discord.utils.escape_markdown(name)))
 
 
 async def setup(bot: KataribeBot) -> None:

@@ -6,6 +6,7 @@ import discord
 from discord.ext import commands
 
 from bot.client import KataribeBot
+from cogs._messages import picture_labels
 
 
 class Upkeep(commands.Cog):
@@ -20,7 +21,7 @@ class Upkeep(commands.Cog):
         message = payload.message
         if message.author.bot or message.webhook_id is not None or message.edited_at is None:
             return
-        await self.bot.engine.message_edited(message.id, message.content)
+        await self.bot.engine.message_edited(message.id, message.content, picture_labels(message))
 
     @commands.Cog.listener()
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:

@@ -281,7 +281,7 @@ async def test_what_a_moderator_settles_meanwhile_is_not_touched(scene: Scene, k
     async def meddle(body: dict[str, Any]) -> Found:
         if len(scene.server.of("audit")) == 1:
             correction = Correction(kind, 99, "it is true", "Rin passed the exam.")
-            await scene.core.engine.correct(scene.session.id, correction, lie.number)
+            await scene.core.moderation.correct(scene.session.id, correction, lie.number)
             return found(body)
         spoken = lines_of(body, "speech")[-1]
         return {"claims": [{"number": lie.number, "cites": [spoken]}], "closed": found_end(body)}

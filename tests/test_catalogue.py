@@ -55,10 +55,13 @@ def test_an_unknown_message_and_a_missing_variable_are_errors() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_labels_of_forms_fit_what_discord_allows(language: str) -> None:
     catalogue = Catalogue()
-    titles = ["form-character-title", "form-character-name", "form-character-description", "form-character-first"]
+    titles = ["form-character-title", "form-character-edit-title", "form-character-name", "form-character-description"]
+    titles += [f"form-character-{field}" for field in "first-message personality scenario nickname".split()]
+    titles += [f"form-character-{field}" for field in "system-prompt post-history-instructions mes-example".split()]
+    titles += ["form-character-creator-notes", "character-delete-button"]
     titles += ["form-correction-text", "form-correction-reason"]
 
     assert [t for t in titles if len(catalogue.text(t, language)) > 45] == []
     assert len(catalogue.text("form-correction-title", language, number=123_456)) <= 45
-    hints = ["form-character-name-hint", "form-character-description-hint", "form-character-first-hint"]
+    hints = ["form-character-name-hint", "form-character-description-hint", "form-character-first-message-hint"]
     assert [hint for hint in hints if len(catalogue.text(hint, language)) > 100] == []

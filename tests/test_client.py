@@ -12,26 +12,35 @@ import pytest
 from discord import app_commands
 
 from bot.catalogue import Catalogue
+from bot.characters import Characters
 from bot.client import KataribeBot
 from bot.engine import Engine
 from bot.errors import ModelBusy, ModelUnavailable, Refused
+from bot.manners import Manners
 from bot.moderation import Moderation
 from bot.people import People
+from bot.personas import Personas
 from bot.privacy import Privacy
+from bot.rewinding import Rewinding
 
 
 @pytest.fixture
 def bot() -> KataribeBot:
-    engine, moderation, people, privacy = (
-        create_autospec(part, instance=True) for part in (Engine, Moderation, People, Privacy)
+    engine, moderation, people, privacy, characters, rewinding, personas, manners = (
+        create_autospec(part, instance=True)
+        for part in (Engine, Moderation, People, Privacy, Characters, Rewinding, Personas, Manners)
     )
-    return KataribeBot(engine, moderation, people, privacy, Catalogue("ja"))
+    return KataribeBot(
+        engine, moderation, people, privacy, Catalogue("ja"),
+        characters=characters, rewinding=rewinding, personas=personas, manners=manners,
+    )  # fmt: skip
 
 
 def test_it_asks_for_no_more_than_it_needs(bot: KataribeBot) -> None:
     wanted = {name for name, value in bot.intents if value}
 
-    assert wanted == {"guilds", "guild_messages", "dm_messages", "message_content"}
+    reactions = {"guild_reactions", "dm_reactions"}
+    assert wanted == {"guilds", "guild_messages", "dm_messages", "message_content", *reactions}
     assert bot.allowed_mentions is not None
     mentions = bot.allowed_mentions
     assert not any((mentions.everyone, mentions.users, mentions.roles, mentions.replied_user))
@@ -67,11 +76,16 @@ def test_the_cause_of_a_failed_command_is_explained(bot: KataribeBot) -> None:
     assert bot.explain(error, "en-US") == bot.catalogue.text("session-already-running", "en-US")
 
 
-@pytest.mark.parametrize(("features", "language"), [(["COMMUNITY"], "zh"), ([], "ja")])
-def test_a_channel_is_spoken_to_in_its_communitys_language_or_the_operators(
-    bot: KataribeBot, features: list[str], language: str
+@pytest.mark.parametrize(
+    ("guild", "features", "language"), [(1, ["COMMUNITY"], "zh"), (1, [], "ja"), (2, ["COMMUNITY"], "en")]
+)
+def test_a_channel_is_spoken_to_in_the_language_of_its_guilds_choice_else_its_communitys_else_the_operators(
+    bot: KataribeBot, guild: int, features: list[str], language: str
 ) -> None:
-    channel = SimpleNamespace(guild=SimpleNamespace(features=features, preferred_locale=discord.Locale.chinese))
+    bot.languages = {2: "en"}
+    channel = SimpleNamespace(
+        guild=SimpleNamespace(id=guild, features=features, preferred_locale=discord.Locale.chinese)
+    )
 
     assert bot.catalogue.language(bot.locale_of(channel)) == language
     assert bot.catalogue.language(bot.locale_of(SimpleNamespace())) == "ja"

@@ -13,9 +13,12 @@ Some have their test elsewhere already:
 | blocked-turn (replies) | ``test_folder.test_a_reply_does_not_wait_for_a_fold_on_the_same_slot`` |
 | edit-stale (before the fold) | ``test_engine.test_an_edit_reaches_the_next_prompt_and_an_unfurled_link_changes_nothing`` |
 | clock-in-prefix | ``memory.test_prompt.test_prompts_only_grow_between_the_events_that_may_break_them`` |
-| wrong-reply | ``test_engine.test_fifty_messages_at_once_are_all_kept_and_answered_once`` |
+| wrong-reply | ``cogs.test_manners.test_wrong_reply_five_players_in_bursts_are_each_answered_by_exactly_one_reply`` |
 | forged-turn (prompt) | ``test_engine.test_a_forged_line_cannot_stand_at_the_margin`` |
-| phantom-history | ``test_engine.test_a_reply_that_discord_refused_never_happened`` |
+| card-oddities | ``test_characters.test_card_oddities_a_packed_chunk_no_book_and_a_greeting_that_is_a_string`` |
+| wrong-macro | ``memory.test_card_prompt.test_char_is_each_characters_own_name_in_a_scene_of_two`` |
+| phantom-history | ``test_engine.test_a_reply_that_discord_refused_never_happened``, ``test_rewinding.test_phantom_history_…`` |
+| reroll | ``test_rewinding.test_reroll_the_chapter_knows_only_the_kept_wound`` |
 """
 
 from __future__ import annotations

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from bot.core import open_core
-from bot.errors import ModelTimeout, ModelUnavailable, NotAllowed, NotFound, Refused
+from bot.errors import ModelTimeout, ModelUnavailable, NotFound, Refused
 from bot.memory.prompt import Card
 from bot.memory.story import Place, Scope
 from bot.memory.turns import BeatKind, TurnState
 from tests.support.model_server import ModelServer, Script
-from tests.support.scene import ALEX, CARD, CHANNEL, MIO, SMALL_BUDGETS, Scene, open_scene, settings_for
+from tests.support.scene import ALEX, CARD, CHANNEL, SMALL_BUDGETS, Scene, open_scene, settings_for
 
 
 @pytest.fixture
@@ -341,24 +341,6 @@ async def test_sessions_start_stop_and_go_on(scene: Scene) -> None:
     assert [s.id for s in await engine.stories(CHANNEL)] == [second.id, scene.session.id]
     with pytest.raises(NotFound, match="session-none"):
         await engine.stop_session(999)
-
-
-async def test_characters_are_unique_by_name_and_guarded(scene: Scene) -> None:
-    engine, scope = scene.core.engine, Scope(1, 9)
-    with pytest.raises(Refused, match="character-name-taken"):
-        await engine.create_character(scope, Card("RIN", ""), "")
-    with pytest.raises(Refused, match="character-name-empty"):
-        await engine.create_character(scope, Card(" \u202e", ""), "")
-    with pytest.raises(NotAllowed, match="character-not-yours"):
-        await engine.remove_character(scope, "Rin", by=MIO, is_moderator=False)
-    with pytest.raises(Refused, match="character-in-use"):
-        await engine.remove_character(scope, "Rin", by=9, is_moderator=False)
-    await engine.stop_session(CHANNEL)
-    await engine.remove_character(scope, "Rin", by=9, is_moderator=False)
-    assert await engine.characters(scope) == ()
-    assert (await engine.readable_session(CHANNEL)).character.card.name == "Rin"
-    with pytest.raises(NotFound, match="character-unknown"):
-        await engine.character(scope, "Rin")
 
 
 async def test_a_card_with_braces_and_quotes_is_taken_literally(server: ModelServer, tmp_path: Path) -> None:

@@ -13,7 +13,10 @@ import pytest
 
 from bot.errors import DatabaseTooNew
 from bot.export import as_json, as_markdown, export_session
+from bot.memory.branches import Branch
 from bot.memory.corrections import Correction, CorrectionKind, corrected
+from bot.memory.lore import LoreBook, LoreEntry, Secondary
+from bot.memory.manners import Marks, Mode, SessionManners
 from bot.memory.memories import (
     Chapter,
     Content,
@@ -24,13 +27,14 @@ from bot.memory.memories import (
     SessionMemory,
     Version,
 )
+from bot.memory.personas import Change
 from bot.memory.prompt import Card
 from bot.memory.story import Archive, Character, Place, Scope, Session
-from bot.memory.turns import Author, AuthorKind, Beat, BeatKind, Citation, Turn, TurnState
+from bot.memory.turns import Author, AuthorKind, Beat, BeatKind, Citation, Telling, Turn, TurnState
 from bot.store import Store
 from bot.store.database import Database
 from bot.store.health import DatabaseUnusable, Story, stories
-from tests.store.tale import Tale, begin, event, later, loose_end, never, render, said
+from tests.store.tale import MIO, Tale, begin, event, later, loose_end, never, render, said
 
 MODERATOR = 900_000_000_000_000_001
 FIRST_MESSAGE = 69_999
@@ -85,7 +89,7 @@ async def tale(url: str) -> AsyncIterator[Tale]:
 async def _reply(tale: Tale, raw: str, *beats: Beat) -> None:
     begun = await tale.store.begin_reply(tale.session_id, later(2))
     assert begun is not None
-    turn = await tale.store.finish_reply(begun.id, raw, beats, 10, "stop", 500, 400, 10, "small", never())
+    turn = await tale.store.finish_reply(begun.id, Telling(raw, beats, 10, "stop", 500, 400, 10, "small"), never())
     await tale.store.tie_messages(turn.id, tale.channel_id, [next(MESSAGES)])
 
 
@@ -123,6 +127,66 @@ async def test_the_json_holds_the_whole_archive(tale: Tale, url: str) -> None:
     assert (document["format"], document["version"]) == ("kataribe-export", 1)
     # How often prompts began anew is no part of the story.
     assert read_back(document) == replace(archive, session=replace(archive.session, epoch=0))
+
+
+async def tell_otherwise(tale: Tale) -> None:
+    """A persona speaks; the reply is told three times; what came after it was left twice, and a chapter with it."""
+    store = tale.store
+    haru = (await store.save_persona(MIO, 10, Change("Haru"), most=9)).now
+    message = replace(tale.message("Who goes there?", name="Haru"), persona_id=haru.id)
+    assert await store.add_player_turn(tale.session_id, message, said("Who goes there?"), 10, never())
+    reply = await tale.reply("I do.")
+    for revision, text in enumerate(("Nobody.", "The wind."), start=1):
+        assert await store.tell_anew(reply.id, revision, Telling(text, said(text, "Rin"), 9, "length"), never())
+    assert await store.choose_telling(reply.id, 2)
+    await tale.exchanges(2)
+    await tale.chapter(5, 12, event("They talked.", 9))
+    assert await store.rewind(tale.session_id, 10, by=MODERATOR, at=later(60), render=render)
+    assert await store.rewind(tale.session_id, 8, by=MIO, at=later(61), render=render)
+
+
+async def test_other_tellings_ways_that_were_left_and_the_whole_card_come_along(tale: Tale, url: str) -> None:
+    before = await tale.store.archive(tale.session_id)
+    assert before is not None
+    entry = LoreEntry(("lamp",), "It burns oil.", secondary_keys=("oil",), secondary=Secondary.ALL)
+    card = replace(
+        before.session.character.card, personality="Gruff.", alternate_greetings=("Hm?",), book=LoreBook((entry,))
+    )
+    await tale.store.change_character(before.session.character.id, card, "", document="{}", adult=True)
+    await tell_otherwise(tale)
+    archive = await tale.store.archive(tale.session_id)
+    assert archive is not None
+    assert [len(found) for found in (archive.tellings, archive.aside, archive.branches)] == [1, 4, 2]
+
+    document = await exported(tale, url)
+
+    assert read_back(document) == replace(archive, session=replace(archive.session, epoch=0))
+    assert document["turns"][6]["author"] == {"kind": "player", "id": str(MIO), "name": "Haru", "persona_id": 1}
+    told = document["turns"][7]
+    assert (told["telling"], told["raw"]) == (2, "Nobody.")
+    assert [telling["raw"] for telling in told["tellings"]] == ["I do.", "Nobody.", "The wind."]
+    assert [(branch["at_seq"], branch["by"], branch["turns"]) for branch in document["branches"]] == [
+        (8, str(MIO), [9, 10]),
+        (10, str(MODERATOR), [11, 12]),
+    ]
+    assert document["memories"][-1]["status"] == "aside"
+
+
+async def test_the_document_tells_the_present_way_and_names_those_that_were_left(tale: Tale, url: str) -> None:
+    await tell_otherwise(tale)
+
+    text = await export_session(url, tale.session_id, "markdown")
+
+    assert text is not None
+    assert [word for word in ("They talked", "Question 1", "The wind", "I do") if word in text] == []
+    assert "### 8 · Rin (character) · 2026-04-01 12:02 UTC\n\n> “Nobody.”" in text
+    lines = text.splitlines()
+    assert f"- **Haru**, played by a player ({MIO})" in lines
+    left = lines[lines.index("## Set aside") + 2 :][:2]
+    assert left == [
+        "- turns 9 to 10, left on 2026-04-01 13:01 UTC: the story went on after turn 8",
+        "- turns 11 to 12, left on 2026-04-01 13:00 UTC: the story went on after turn 10",
+    ]
 
 
 async def test_ids_of_discord_are_strings(tale: Tale, url: str) -> None:
@@ -306,14 +370,23 @@ def archive_of(memory: SessionMemory, histories: dict[int, tuple[Version, ...]],
 
 def read_back(document: dict[str, Any]) -> Archive:
     """The archive that a JSON export was made of."""
-    told, card = document["session"], document["character"]
+    told, played = document["session"], document["character"]
+    card = _card(played["card"])
+    assert [played[name] for name in ("name", "description", "first_message")] == [
+        card.name,
+        card.description,
+        card.first_message,
+    ]
     character = Character(
-        card["id"],
-        Scope(_number(card["guild_id"]), int(card["owner_id"])),
-        Card(card["name"], card["description"], card["first_message"]),
-        card["avatar_url"],
-        datetime.fromisoformat(card["created_at"]),
+        played["id"],
+        Scope(_number(played["guild_id"]), int(played["owner_id"])),
+        card,
+        played["avatar_url"],
+        datetime.fromisoformat(played["created_at"]),
+        adult=played["adult"],
+        removed=played["removed"],
     )
+    manners = told["manners"]
     session = Session(
         told["id"],
         Place(_number(told["guild_id"]), int(told["channel_id"]), _number(told["parent_id"])),
@@ -322,7 +395,8 @@ def read_back(document: dict[str, Any]) -> Archive:
         told["running"],
         datetime.fromisoformat(told["started_at"]),
         datetime.fromisoformat(told["stopped_at"]) if told["stopped_at"] else None,
-        *(told[name] for name in ("folded_to", "memory_tokens", "raw_from", "forced_cuts")),
+        **{name: told[name] for name in ("folded_to", "memory_tokens", "raw_from", "forced_cuts")},
+        manners=SessionManners(Mode(manners["mode"]), manners["pause_seconds"], Marks(manners["marks"])),
     )
     chapters = tuple(Chapter(**chapter) for chapter in document["chapters"])
     memory = SessionMemory(chapters, tuple(_memory(fields) for fields in document["memories"]))
@@ -340,7 +414,41 @@ def read_back(document: dict[str, Any]) -> Archive:
         )
         for fields in document["memories"]
     }
-    return Archive(session, tuple(_turn(fields) for fields in document["turns"]), memory, histories)
+    tellings = {
+        fields["id"]: (fields["telling"], tuple(_telling(one) for one in fields["tellings"]))
+        for fields in (*document["turns"], *document["set_aside"])
+        if "tellings" in fields
+    }
+    aside = tuple(_turn(fields) for fields in document["set_aside"])
+    branches = tuple(_branch(fields, told["id"], aside) for fields in document["branches"])
+    turns = tuple(_turn(fields) for fields in document["turns"])
+    return Archive(session, turns, memory, histories, tellings, aside, branches)
+
+
+def _card(fields: dict[str, Any]) -> Card:
+    book = fields["book"] and LoreBook(
+        **{**fields["book"], "entries": tuple(_entry(entry) for entry in fields["book"]["entries"])}
+    )
+    return Card(**{**fields, "alternate_greetings": tuple(fields["alternate_greetings"]), "book": book})
+
+
+def _entry(fields: dict[str, Any]) -> LoreEntry:
+    tuples = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
+    return LoreEntry(**{**fields, **tuples, "secondary": Secondary(fields["secondary"])})
+
+
+def _beats(fields: list[dict[str, str]]) -> tuple[Beat, ...]:
+    return tuple(Beat(BeatKind(beat["kind"]), beat["text"], beat["speaker"]) for beat in fields)
+
+
+def _telling(fields: dict[str, Any]) -> Telling:
+    return Telling(**{**fields, "beats": _beats(fields["beats"])})
+
+
+def _branch(fields: dict[str, Any], session_id: int, aside: tuple[Turn, ...]) -> Branch:
+    turns = tuple(turn for turn in aside if turn.seq in fields["turns"])
+    at = datetime.fromisoformat(fields["at"])
+    return Branch(fields["id"], session_id, fields["at_seq"], int(fields["by"]), at, turns)
 
 
 def _number(text: str | None) -> int | None:
@@ -368,9 +476,9 @@ def _turn(fields: dict[str, Any]) -> Turn:
     return Turn(
         fields["id"],
         fields["seq"],
-        Author(AuthorKind(author["kind"]), int(author["id"]), author["name"]),
+        Author(AuthorKind(author["kind"]), int(author["id"]), author["name"], author["persona_id"]),
         fields["raw"],
-        tuple(Beat(BeatKind(beat["kind"]), beat["text"], beat["speaker"]) for beat in fields["beats"]),
+        _beats(fields["beats"]),
         fields["tokens"],
         TurnState(fields["state"]),
         datetime.fromisoformat(fields["at"]).astimezone(UTC),

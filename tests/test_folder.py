@@ -273,7 +273,7 @@ async def test_a_reply_does_not_wait_for_a_fold_on_the_same_slot(scene: Scene) -
 
 
 async def _correct(scene: Scene, number: int, kind: CorrectionKind, text: str = "") -> None:
-    await scene.core.engine.correct(scene.session.id, Correction(kind, MODERATOR, "she made it up", text), number)
+    await scene.core.moderation.correct(scene.session.id, Correction(kind, MODERATOR, "she made it up", text), number)
 
 
 async def test_a_correction_is_in_the_very_next_reply_and_on_record(scene: Scene) -> None:

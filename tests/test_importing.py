@@ -24,7 +24,7 @@ from bot.memory.turns import Beat, BeatKind, PlayerMessage
 from bot.store import Due, Store
 from bot.store.database import Database
 from bot.store.health import DatabaseUnusable
-from bot.store.tables import acquaintances, forgettings, strangers
+from bot.store.people_tables import acquaintances, forgettings, strangers
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 CONFIRMED = datetime(2026, 10, 1, 8, tzinfo=UTC)

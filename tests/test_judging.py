@@ -18,7 +18,7 @@ from bot.llm.requests import Priority, Purpose
 from bot.memory.people import ExchangeState, Portrait
 from bot.memory.story import FoldState
 from bot.store.database import Database
-from bot.store.tables import acquaintances, exchanges, judgements
+from bot.store.people_tables import acquaintances, exchanges, judgements
 from tests.support.judge import NOTES, TRAITS, be_honest, habits, other_lines, own_lines, shown_notes
 from tests.support.model_server import ModelServer, Script
 from tests.support.scene import ALEX, MIO, Scene, open_scene, settings_for

@@ -24,7 +24,7 @@ from bot.memory.prompt import Card, memory_text
 from bot.memory.story import Head, Place, Scope
 from bot.memory.turns import Citation, PlayerMessage
 from bot.store import Due, Store
-from tests.support.model_server import ModelServer
+from tests.support.model_server import ModelServer, Script
 from tests.support.wire import DiscordWorld, discord_world, eventually
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
@@ -115,6 +115,42 @@ async def test_killed_at_any_step_of_a_reply(table: Table, moment: str, state: s
 
     assert await table.rows() == [("Mio", QUESTION), ("Rin", ANSWER)]
     assert table.answers() == [ANSWER]
+
+
+WRITTEN = f"{ANSWER} “They know it better than any of us does.”"
+HALF_MOMENTS = [
+    ("before:show_messages", False),
+    ("before:finish_reply", False),
+    ("after:finish_reply", True),
+]
+
+
+@pytest.mark.parametrize(("moment", "is_committed"), HALF_MOMENTS)
+async def test_killed_while_a_reply_is_shown_as_it_is_written(table: Table, moment: str, is_committed: bool) -> None:
+    gate = asyncio.Event()
+    table.server.replies.append(Script(WRITTEN, hang=gate, hang_after=4))
+    async with table.child(moment) as mortal:
+        await table.mio.send(table.world.channel, QUESTION)
+        await eventually(lambda: table.answers(), what="the first words")
+        gate.set()
+        assert await asyncio.wait_for(mortal.wait(), 20) != 0
+    assert len(table.answers()) == 1
+
+    table.server.on_reply = lambda _: WRITTEN
+    async with table.child():
+        if not is_committed:
+            await eventually(lambda: table.notices(), what="the notice")
+            assert table.answers() == [], "nothing that looks like story"
+            notice = table.world.channel.last_message
+            assert notice is not None
+            await table.mio.click(notice, label="Try again")
+        await eventually(lambda: table.answers() == [WRITTEN], what="one whole answer")
+        async with asyncio.timeout(20):
+            while await _unfinished(table):
+                await asyncio.sleep(0.1)
+
+    assert await table.rows() == [("Mio", QUESTION), ("Rin", WRITTEN)]
+    assert table.answers() == [WRITTEN]
 
 
 async def _unfinished(table: Table) -> bool:

@@ -28,7 +28,7 @@ from bot.memory.policy import Budgets, Stretch
 from bot.memory.prompt import fitting, memory_text
 from bot.memory.story import FoldKind, Head
 from bot.memory.tokens import estimate
-from bot.memory.turns import Beat, BeatKind, Citation, PlayerMessage, Turn, TurnState
+from bot.memory.turns import Beat, BeatKind, Citation, PlayerMessage, Telling, Turn, TurnState
 from bot.memory.wording import WORDINGS, Language
 from bot.store import Store
 from cogs._lines import bound, memory_line
@@ -121,7 +121,9 @@ class Told:
                 assert begun is not None
                 beats = tuple(Beat(kind, text, name) for kind, text in what)
                 raw = "\n".join(text for _, text in what)
-                turn = await self.store.finish_reply(begun.id, raw, beats, 10, "stop", 9, 9, 9, "small", never())
+                turn = await self.store.finish_reply(
+                    begun.id, Telling(raw, beats, 10, "stop", 9, 9, 9, "small"), never()
+                )
             turns.append(turn)
         return turns
 

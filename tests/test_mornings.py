@@ -82,7 +82,7 @@ async def exchange(core: Core, guild_id: int | None, *, at: datetime, card: Card
     scope, channel = Scope(guild_id, MIO), 1_000 + (guild_id or 0)
     found = await core.engine.running_session(channel)
     if found is None:
-        await core.engine.create_character(scope, card, "")
+        await core.characters.create(scope, card, "")
         found = (await core.engine.start_session(Place(guild_id, channel), scope, card.name, greeting=False)).session
     message_id = round(at.timestamp() * 1_000_000) * 10 + (guild_id or 0)
     await core.engine.hear(PlayerMessage(message_id, channel, MIO, "Mio", RUNS, at))

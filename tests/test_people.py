@@ -70,9 +70,9 @@ async def test_a_person_sees_all_that_a_character_keeps(scene: Scene) -> None:
 
 
 async def test_guilds_and_direct_messages_are_kept_apart(scene: Scene) -> None:
-    engine, store = scene.core.engine, scene.core.store
+    store = scene.core.store
     for number, scope in ((11, Scope(ELSEWHERE, 9)), (12, Scope(None, MIO))):
-        character = await engine.create_character(scope, Card("Kai", "A smith."), "")
+        character = await scene.core.characters.create(scope, Card("Kai", "A smith."), "")
         await know(store, character.id, MIO, traits_known=[trait(number, f"told in {scope.guild_id}")])
 
     seen = {
@@ -179,7 +179,7 @@ async def test_texts_are_kept_as_they_were_written(scene: Scene) -> None:
 
 
 async def test_a_trait_that_was_imported_long_can_be_edited_at_its_length(scene: Scene) -> None:
-    character = await scene.core.engine.create_character(Scope(GUILD, 9), Card("Kai", "A smith."), "")
+    character = await scene.core.characters.create(Scope(GUILD, 9), Card("Kai", "A smith."), "")
     long = "likes tea, " * 60
     await know(scene.core.store, character.id, MIO, traits_known=[trait(31, long.strip())])
 
@@ -294,8 +294,8 @@ async def test_a_person_who_is_remembered_again_restores_what_they_like(scene: S
 
 
 async def test_one_character_stops_and_the_others_go_on(scene: Scene) -> None:
-    engine, store = scene.core.engine, scene.core.store
-    kai = await engine.create_character(Scope(GUILD, 9), Card("Kai", "A smith."), "")
+    store = scene.core.store
+    kai = await scene.core.characters.create(Scope(GUILD, 9), Card("Kai", "A smith."), "")
     await know(store, kai.id, MIO, traits_known=[trait(11, "owes Kai a song", now=scene.clock())])
 
     await people(scene).stop_remembering(MIO, (await people(scene).about(MIO, GUILD)).portraits[0].acquaintance.id)

@@ -23,7 +23,8 @@ from bot.memory.memories import MemoryKind, MemoryStatus
 from bot.memory.prompt import Card
 from bot.memory.story import Scope
 from bot.store import Store, database
-from bot.store.tables import acquaintances, exchanges, judgements, memories, messages, notes, traits, turns
+from bot.store.people_tables import acquaintances, exchanges, judgements, notes, traits
+from bot.store.tables import memories, messages, turns
 from tests.store.tale import rows
 from tests.store.test_forgetting import found_in
 from tests.support.judge import NOTES, be_honest, habits
@@ -392,7 +393,7 @@ async def test_killed_between_any_two_steps_it_is_gone_on_with(server: ModelServ
 async def test_the_copy_holds_what_is_theirs_and_nothing_that_is_hidden(scene: Scene) -> None:
     await told(scene)
     cast = Scope(None, MIO)
-    await scene.core.engine.create_character(cast, Card("Vex", "A fox of few words."), "")
+    await scene.core.characters.create(cast, Card("Vex", "A fox of few words."), "")
     number = next(
         m.number for m in (await scene.core.engine.memory(scene.session.id)).memories if SECRET in m.content.text
     )
@@ -407,9 +408,10 @@ async def test_the_copy_holds_what_is_theirs_and_nothing_that_is_hidden(scene: S
     assert (data["player_id"], data["remembered"]) == (str(MIO), True)
     assert [turn["text"][:4] for turn in data["turns"]] == ["My 0", "My 1", "My 2", "My 3"]
     assert data["turns"][0]["message_ids"] == ["1001"]
-    assert data["stories"][0]["names"] == [{"name": "Mio", "label": "Mio"}]
+    assert data["stories"][0]["names"] == [{"name": "Mio", "label": "Mio", "persona_id": None}]
     assert [report["why"] for report in data["reports"]] == ["I never said that"]
-    assert [character["name"] for character in data["characters"]] == ["Vex"]
+    (vex,) = data["characters"]
+    assert (vex["name"], vex["card"]["data"]["description"]) == ("Vex", "A fox of few words.")
     assert {m["about_you"] for m in data["memories"]} == {True}
     hidden = next(m for m in data["memories"] if m["number"] == number)
     assert hidden["text"] is None
@@ -422,6 +424,118 @@ async def hide(scene: Scene, number: int) -> None:
     async with scene.core.store._database.write() as connection:
         shown = (memories.c.session_id == scene.session.id) & (memories.c.number == number)
         await connection.execute(update(memories).where(shown).values(private=True))
+
+
+async def test_the_copy_has_personas_what_was_said_as_them_and_ways_that_were_left(scene: Scene) -> None:
+    await scene.core.personas.save(MIO, 1, "Haru", description="A young guard.", brackets="haru: text")
+    await scene.core.personas.save(ALEX, 1, "Nets", description="A fisher of nets.")
+    await scene.exchange("haru: Who goes there?")
+    number = await scene.hear("haru: I said, who?")
+    await scene.reply()
+    told = await scene.core.rewinding.told(scene.written - 2)
+    assert (told.turn.author.is_player, number) == (False, scene.written - 1)
+    await scene.core.rewinding.rewind(told, by=MIO)
+
+    (document,) = await scene.core.privacy.export(MIO)
+
+    data = json.loads(document)
+    (haru,) = data["personas"]
+    assert (haru["name"], haru["description"], haru["brackets"]) == ("Haru", "A young guard.", ["haru:text"])
+    assert haru["active_in"] == ["1"]
+    assert data["stories"][0]["names"] == [{"name": "Haru", "label": "Haru", "persona_id": haru["id"]}]
+    assert [(turn["text"], turn["persona_id"], turn["set_aside"]) for turn in data["turns"]] == [
+        ("Who goes there?", haru["id"], False),
+        ("I said, who?", haru["id"], True),
+    ]
+    assert [(left["session_id"], left["at_seq"]) for left in data["branches"]] == [(scene.session.id, told.turn.seq)]
+    assert "nets" not in document.decode()
+    going = await scene.core.privacy.what_goes(MIO)
+    assert (going.personas, going.turns, going.made) == (1, 2, 1)
+
+
+async def test_a_card_too_large_for_a_file_is_left_to_its_own_command(scene: Scene) -> None:
+    card = Card("Vex", "A fox of few words.", personality="x" * 3_000)
+    await scene.core.characters.create(Scope(None, MIO), card, "")
+
+    (whole,) = await scene.core.privacy.export(MIO)
+    (part,) = await scene.core.privacy.export(MIO, largest=2_000)
+
+    (vex,) = json.loads(whole)["characters"]
+    assert vex["card"]["data"]["personality"] == card.personality
+    (vex,) = json.loads(part)["characters"]
+    assert "card" not in vex
+    assert vex["description"] == card.description
+
+
+async def test_a_reply_that_was_swiped_away_and_a_turn_that_was_rewound_leave_no_word(
+    scene: Scene, tmp_path: Path
+) -> None:
+    await scene.core.personas.save(MIO, 1, "Sabelorchid", description=f"A smith who salts the forge with {SECRET}.")
+    await scene.hear(NETS, by=ALEX, name="Alex")
+    reply = await scene.exchange("Good morning.", f"*A smith who salts the forge with {SECRET} nods.*")
+    scene.server.replies.append("*Rin hums.*")
+    await scene.core.engine.retell(scene.session.id, reply.turn.id)
+    told = await scene.core.rewinding.told(scene.written)
+    await scene.exchange(f"My {SECRET}!", '"Sabelorchid has lost it."')
+    await scene.core.rewinding.rewind(told, by=ALEX)
+    assert {SECRET, "Sabelorchid", "salts the forge"} == found_in(tmp_path, SECRET, "Sabelorchid", "salts the forge")
+
+    await forget(scene)
+
+    assert await scene.core.privacy.is_forgotten(MIO)
+    assert found_in(tmp_path, SECRET, "Sabelorchid", "salts the forge") == set()
+    kept = await scene.core.rewinding.turn(reply.turn.id)
+    assert (kept.reply.text, len(kept.tellings)) == ("*Rin hums.*", 1)
+    assert [branch.turns for branch in await scene.core.rewinding.branches(scene.session.id)] == []
+
+
+class Pictures:
+    """Where pictures are kept; ``refuses`` says whether one cannot be removed now."""
+
+    def __init__(self, *addresses: str) -> None:
+        self.kept = set(addresses)
+        self.refuses = False
+
+    async def remove(self, address: str) -> None:
+        if self.refuses:
+            raise OSError("Discord does not answer")
+        self.kept.discard(address)
+
+
+async def test_pictures_go_before_the_rows_that_know_where_they_are(scene: Scene, tmp_path: Path) -> None:
+    pictures = Pictures("https://a/haru.png", "https://a/vex.png", "https://a/guild.png")
+    await scene.core.personas.save(MIO, 1, "Haru", avatar_url="https://a/haru.png")
+    await scene.core.characters.create(Scope(None, MIO), Card("Vex", "A fox."), "https://a/vex.png")
+    await scene.core.characters.create(Scope(1, MIO), Card("Ana", "A guard."), "https://a/guild.png")
+
+    await forget(scene)
+    assert not await scene.core.privacy.is_forgotten(MIO), "nobody can remove them yet"
+    scene.core.privacy.remove_picture = pictures.remove
+    pictures.refuses = True
+    await scene.core.privacy.run_due()
+    assert not await scene.core.privacy.is_forgotten(MIO)
+    assert found_in(tmp_path, "haru.png", "vex.png") == {"haru.png", "vex.png"}
+    pictures.refuses = False
+    await scene.core.privacy.run_due()
+
+    assert await scene.core.privacy.is_forgotten(MIO)
+    assert pictures.kept == {"https://a/guild.png"}, "what was made for a guild is the guild's"
+    assert found_in(tmp_path, "haru.png", "vex.png") == set()
+
+
+async def test_the_pictures_of_a_guilds_characters_go_with_it(scene: Scene) -> None:
+    pictures = Pictures("https://a/ana.png")
+    await scene.core.characters.create(Scope(1, 9), Card("Ana", "A guard."), "https://a/ana.png")
+    await scene.core.privacy.guild_left(1)
+    scene.clock.pass_by(days=KEPT_DAYS)
+
+    await scene.core.privacy.delete_departed()
+    assert len(await scene.core.characters.usable(Scope(1, 9))) == 2, "nobody can remove it yet"
+    scene.core.privacy.remove_picture = pictures.remove
+    await scene.core.privacy.delete_departed()
+
+    assert await scene.core.characters.usable(Scope(1, 9)) == ()
+    assert pictures.kept == set()
 
 
 async def test_a_large_copy_comes_in_parts_that_each_can_be_read(scene: Scene) -> None:
@@ -462,7 +576,7 @@ async def test_a_guild_is_deleted_so_many_days_after_it_removed_the_bot(scene: S
     await scene.core.privacy.delete_departed()
 
     assert await scene.core.store.session(scene.session.id) is None
-    assert await scene.core.engine.characters(Scope(1, 9)) == ()
+    assert await scene.core.characters.usable(Scope(1, 9)) == ()
     assert found_in(tmp_path, SECRET, "brown nets") == set()
 
 

@@ -15,7 +15,7 @@ from bot.memory.corrections import Correction, CorrectionKind
 from bot.memory.memories import Content, MemoryKind, NewMemory
 from bot.memory.policy import Stretch
 from bot.memory.story import Tail
-from bot.memory.turns import Beat, BeatKind, Citation, PlayerMessage
+from bot.memory.turns import Beat, BeatKind, Citation, PlayerMessage, Telling
 from bot.store import Due
 from tests.support.model_server import Answer, Body, ModelServer, Script
 from tests.support.scene import ALEX, CHANNEL, MIO, Scene, open_scene
@@ -180,7 +180,7 @@ async def test_a_tail_is_kept_with_its_reply_alone(scene: Scene, server: ModelSe
 async def test_a_fold_and_a_correction_drop_the_tails(scene: Scene) -> None:
     await _long_ago(scene)
     await scene.exchange("Where is that silver key?")
-    await scene.core.engine.correct(scene.session.id, Correction(CorrectionKind.RETRACT, 7, reason="No."), 1)
+    await scene.core.moderation.correct(scene.session.id, Correction(CorrectionKind.RETRACT, 7, reason="No."), 1)
     assert await _tails(scene) == []
 
     await scene.exchange("And where is the silver key now?")
@@ -248,7 +248,7 @@ async def test_a_prompt_full_of_tails_recalls_only_what_is_asked_for(server: Mod
         assert place is not None
         due = Due(lambda raw, memory: False, scene.clock())
         beats = (Beat(BeatKind.SPEECH, "Aye.", "Rin"),)
-        await scene.core.store.finish_reply(place.id, "Aye.", beats, 2, "stop", None, None, None, "small", due, kept)
+        await scene.core.store.finish_reply(place.id, Telling("Aye.", beats, 2, "stop"), due, kept)
 
         await scene.exchange("Oh, her soup and my boots.")
         assert scene.prompts()[-1].count("earlier:") == 1

@@ -81,8 +81,8 @@ def greeting(world: World, voice: Voice) -> str:
     players = " and ".join(member.name for member in world.players)
     return (
         "**This is Kataribe on a simulated Discord; only this computer sees it.**\n"
-        f"{players} have played the story above. Write on as one of them, look at what the bot remembers with "
-        "`/memory show`, and at what the character keeps about you with `/memory about-me`. "
+        f"{players} have played the story above. Write on as one of them, have a reply told anew with 🔁 below it, look at "
+        "what the bot remembers with `/memory show`, and at what the character keeps about you with `/memory about-me`. "
         f"As **{world.moderator.name}**, a moderator, you can correct a memory. You choose who you are "
         "at the top of the page.\n"
         f"-# {voice.description}"
@@ -115,7 +115,8 @@ async def _run(options: Options, model: Path | None) -> None:
 async def _show(options: Options, settings: Settings, model: Path | None) -> None:
     world = the_world()
     async with _voice(settings, model, options.data) as voice:
-        defaults = {**SMALL_BUDGETS, **chosen(settings)}
+        # On the page a message has no menu: what can be done with a reply stands below it.
+        defaults = {**SMALL_BUDGETS, "REPLY_REACTIONS": "true", **chosen(settings)}
 
         def environment(needed: Mapping[str, str]) -> Mapping[str, str]:
             return child_environment({**defaults, **needed})

@@ -25,7 +25,7 @@ from bot.memory.people import Judgement, JudgementKind
 from bot.memory.policy import Stretch
 from bot.memory.prompt import Card
 from bot.memory.story import Head, Place, Scope, Session
-from bot.memory.turns import Citation, PlayerMessage
+from bot.memory.turns import Citation, PlayerMessage, Telling
 from bot.store import Due, Store
 
 _PACE: Final = timedelta(minutes=3)
@@ -113,9 +113,8 @@ class _Telling:
         if place is None:
             raise ValueError("the story has a reply that answers nobody")
         parsed = markup.parse_reply(raw, name)
-        await self._store.finish_reply(
-            place.id, raw, parsed, tokens.estimate(raw), "stop", None, None, None, _MODEL, _never(self._at)
-        )
+        telling = Telling(raw, parsed, tokens.estimate(raw), "stop", model=_MODEL)
+        await self._store.finish_reply(place.id, telling, _never(self._at))
         await self._said(place.id, markup.shown(raw, parsed, name))
 
     async def _said(self, turn_id: int, text: str) -> None:

@@ -175,7 +175,7 @@ class _Stage:
 
     async def play(self, core: Core) -> None:
         """All dialogues, with the judgements that fall due, and the days after them."""
-        await core.engine.create_character(self._scope, Card(_CHARACTER, ""), "")
+        await core.characters.create(self._scope, Card(_CHARACTER, ""), "")
         dialogues = self._talks.dialogues
         early = len(dialogues) - math.ceil(len(dialogues) * _LATE_SHARE)
         for number, dialogue in enumerate(dialogues):

@@ -141,7 +141,7 @@ class _Stage:
         opening = steps.pop(0) if steps[0][0].by_player is None else []
         first = _reply_of(opening, []) if opening else ""
         scope, place = Scope(1, MODERATOR), Place(1, _CHANNEL)
-        await core.engine.create_character(scope, Card(card.name, description, first), "")
+        await core.characters.create(scope, Card(card.name, description, first), "")
         started = await core.engine.start_session(place, scope, markup.plain_name(card.name), greeting=bool(first))
         self._session = started.session
         if started.greeting:
@@ -252,7 +252,7 @@ class _Stage:
 
     async def _correct(self, core: Core, lie: Lie, standing: Memory) -> None:
         correction = Correction(lie.how, MODERATOR, "a lie", lie.new_text if lie.how is CorrectionKind.EDIT else "")
-        await core.engine.correct(self._of.id, correction, standing.number)
+        await core.moderation.correct(self._of.id, correction, standing.number)
         lie.numbers.append(standing.number)
         now = max(seq_of(cite) for cite in self._book.places)
         lie.retell_from = [now + round(share * len(self._story.turns)) for share in _RETOLD_AFTER]

@@ -145,7 +145,7 @@ async def _settings(folder: Path) -> AsyncIterator[Settings]:
 async def play(core: Core, clock: _Clock, turns: int) -> Figures:
     """The script: a message, its reply, and then whatever folds are due."""
     scope, place = Scope(1, 10), Place(1, 2)
-    await core.engine.create_character(scope, _CARD, "")
+    await core.characters.create(scope, _CARD, "")
     session = (await core.engine.start_session(place, scope, _CARD.name, greeting=True)).session
     lines = random.Random(_SEED)  # noqa: S311 - a repeatable script, not a secret
     exchanges: list[Exchange] = []

@@ -64,6 +64,7 @@ class ModelClient:
             its retries, counted from the moment a slot is held; the time in the queue is not part of it.
         parallel: how many requests run at the same time.
         waiting_replies: how many replies may wait before the next one is refused with `ModelBusy`.
+        vision: whether the model can see pictures; None asks the server, and tries it once where that does not know.
         attempts: how often a request is sent when the server fails in a way that passes.
         on_call: told of every call that ended, well or not, and awaited if it returns an awaitable; cancelled calls
             are not reported.
@@ -79,6 +80,7 @@ class ModelClient:
         timeout_seconds: float = 300.0,
         parallel: int = 1,
         waiting_replies: int = 20,
+        vision: bool | None = None,
         attempts: int = 3,
         on_call: OnCall | None = None,
         rng: random.Random | None = None,
@@ -87,6 +89,7 @@ class ModelClient:
         self._base_url = base_url.rstrip("/")
         self._model = model
         self._timeout = timeout_seconds
+        self._vision = vision
         self._attempts = attempts
         self._on_call = on_call
         self._rng = rng or random.SystemRandom()
@@ -140,7 +143,9 @@ class ModelClient:
         return self._profile
 
     async def _ask(self) -> None:
-        found = await profiles.probe(self._http, self._base_url, model=self._model, before=self._profile)
+        found = await profiles.probe(
+            self._http, self._base_url, model=self._model, before=self._profile, vision=self._vision
+        )
         before, self._profile, self._probed = self._profile, found.profile, found.reached
         if (before.server, before.model) != (found.profile.server, found.profile.model):
             self._form = Form()
@@ -166,7 +171,8 @@ class ModelClient:
         """Have one answer written, streamed.
 
         The server's prompt fields that it refuses with a 400 (a schema, the prompt cache, token counts) are left out
-        and the request is sent again at once; what was then accepted is remembered. Failures that pass (no connection,
+        and the request is sent again at once; what was then accepted is remembered. So is that a server refused pictures: it
+        is asked again without them. Failures that pass (no connection,
         a reset, 429, 500, 502, 503, 504) are retried as long as no text has arrived, after a random wait that
         doubles, or the one in ``Retry-After`` if the timeout leaves room for it. The slot is free while waiting. A
         reply that finds all slots taken interrupts a background request, which starts again later; that happens to
@@ -196,7 +202,9 @@ class ModelClient:
             queued = clock()
             interruptible = background and progress.interruptions < _INTERRUPTIONS
             try:
-                async with self._queue.slot(priority, arrival, interruptible=interruptible) as slot:
+                async with self._queue.slot(
+                    priority, arrival, interruptible=interruptible, session_id=request.session_id
+                ) as slot:
                     progress.waited += clock() - queued
                     arrival = slot.arrival
                     return await self._attempt(request, slot, progress)
@@ -218,7 +226,7 @@ class ModelClient:
                 async with self._probing:
                     if not self._probed:
                         await self._ask()
-                answer = await self._send_simplified(request, progress)
+                answer = await self._send_shown(request, progress)
         except TimeoutError as error:
             if slot.interrupted:
                 raise _Interrupted from None
@@ -234,6 +242,21 @@ class ModelClient:
             milliseconds=round(progress.spent * 1000),
         )
 
+    async def _send_shown(self, request: ModelRequest, progress: _Progress) -> Answer:
+        """Send with its pictures, and without them where the model cannot see."""
+        blind = replace(request, pictures=())
+        if not request.pictures or self._profile.vision is False:
+            return await self._send_simplified(blind, progress)
+        try:
+            return await self._send_simplified(request, progress)
+        except Failed as failure:
+            if progress.answer.pieces or (failure.parameter is None and not failure.by_pictures):
+                raise
+            log.info("the model server refused a picture (%s)", failure.error.detail)
+        answer = await self._send_simplified(blind, progress)
+        self._profile = replace(self._profile, vision=False)
+        return answer
+
     async def _send_simplified(self, request: ModelRequest, progress: _Progress) -> Answer:
         """Send, with fewer optional fields each time the server refuses them."""
         before = form = self._form
@@ -242,7 +265,8 @@ class ModelClient:
             try:
                 answer = await self._send(body, request, progress)
             except Failed as failure:
-                simpler = None if failure.parameter is None else form.simpler(body, failure.parameter)
+                is_sight = bool(request.pictures) and failure.by_pictures
+                simpler = None if failure.parameter is None or is_sight else form.simpler(body, failure.parameter)
                 if simpler is None:
                     raise
                 log.info("the model server refused a request (%s), trying %s", failure.error.detail, simpler)

@@ -18,6 +18,9 @@ _WINDOW_WORDS = re.compile(
     r"(maximum|model's|exceeds?\b.*) context (length|size|window)|maximum number of tokens|prompt is too long",
     re.IGNORECASE,
 )
+# llama.cpp without a projector answers 500, OpenRouter without a host that takes pictures 404.
+_PICTURE_STATUS = frozenset({400, 404, 413, 415, 422, 500, 501})
+_PICTURE_WORDS = re.compile(r"\bimages?\b|image_url|\bvision\b|multi-?modal|mmproj", re.IGNORECASE)
 
 
 class Failed(Exception):
@@ -25,7 +28,8 @@ class Failed(Exception):
 
     ``passing`` says that the same request may succeed later, not before ``retry_after`` seconds if that is known.
     ``parameter`` is the field that the server named as the culprit, and empty if it named none; it is None when the
-    failure has nothing to do with the fields of the request.
+    failure has nothing to do with the fields of the request. ``by_pictures`` says that it has to do with its pictures, if it
+    had any.
     """
 
     def __init__(
@@ -35,12 +39,14 @@ class Failed(Exception):
         passing: bool = False,
         retry_after: float | None = None,
         parameter: str | None = None,
+        by_pictures: bool = False,
     ) -> None:
         super().__init__(error)
         self.error = error
         self.passing = passing
         self.retry_after = retry_after
         self.parameter = parameter
+        self.by_pictures = by_pictures
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +85,7 @@ def from_report(status: int | None, content: dict[str, Any], retry_after: float 
         passing=status in RETRIED_STATUS,
         retry_after=retry_after,
         parameter=report.parameter if status in (400, 422) else None,
+        by_pictures=status in _PICTURE_STATUS and _PICTURE_WORDS.search(report.message) is not None,
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.llm.requests import ModelProfile, ModelRequest
+from bot.memory.messages import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,9 @@ def build_body(request: ModelRequest, profile: ModelProfile, form: Form) -> dict
         form.cap: request.max_tokens,
         "stream": True,
     }
+    if request.pictures:
+        last = body["messages"][-1]
+        last["content"] = [_text(last["content"]), *(part for each in request.pictures for part in _parts(each))]
     if form.stream_options:
         body["stream_options"] = {"include_usage": True}
     if request.temperature is not None and form.temperature:
@@ -69,3 +74,13 @@ def build_body(request: ModelRequest, profile: ModelProfile, form: Form) -> dict
     if profile.server == "llama.cpp" and form.cache:
         body["cache_prompt"] = True
     return body
+
+
+def _parts(picture: Picture) -> tuple[dict[str, Any], ...]:
+    address = f"data:image/jpeg;base64,{base64.b64encode(picture.jpeg).decode()}"
+    # Chat templates put the parts together, some of them without anything between.
+    return _text(f"\n{picture.caption}\n"), {"type": "image_url", "image_url": {"url": address}}
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}

@@ -47,11 +47,13 @@ def server_root(base_url: str) -> str:
     return base_url.rstrip("/").removesuffix("/v1")
 
 
-async def probe(http: httpx.AsyncClient, base_url: str, *, model: str | None, before: ModelProfile) -> Probe:
+async def probe(
+    http: httpx.AsyncClient, base_url: str, *, model: str | None, before: ModelProfile, vision: bool | None = None
+) -> Probe:
     """Ask a server for its window, model and abilities; what it does not say is kept from ``before``.
 
-    ``model`` is the configured name, None to take the server's first. A schema that was refused stays refused as
-    long as kind of server and model are the same. Raises nothing but cancellation.
+    ``model`` is the configured name, None to take the server's first; ``vision`` whether the model can see, None to ask. A
+    schema that was refused stays refused as long as kind of server and model are the same. Raises nothing but cancellation.
     """
     props = await _get(http, f"{server_root(base_url)}/props")
     models = await _get(http, f"{base_url.rstrip('/')}/models")
@@ -62,6 +64,8 @@ async def probe(http: httpx.AsyncClient, base_url: str, *, model: str | None, be
     llama = bool(settings) or entry.get("owned_by") == "llamacpp"
     name = model or _text(entry.get("id")) or _served_name(props.content) or before.model
     same = llama == (before.server == "llama.cpp") and name == before.model
+    if vision is None:
+        vision = _vision(props.content, entry)
     profile = ModelProfile(
         model=name,
         window=_window(settings, entry, before),
@@ -70,6 +74,7 @@ async def probe(http: httpx.AsyncClient, base_url: str, *, model: str | None, be
         cached_tokens=llama or (same and before.cached_tokens),
         server="llama.cpp" if llama else "openai-compatible",
         slots=_size(props.content.get("total_slots")) if llama else None,
+        vision=before.vision if vision is None and same else vision,
     )
     return Probe(profile, props.answered and models.answered)
 
@@ -136,6 +141,15 @@ def _window(settings: dict[str, Any], entry: dict[str, Any], before: ModelProfil
     sizes.append(before.window)
     sizes.append(_size(_mapping(entry.get("meta")).get("n_ctx_train")))
     return next((size for size in sizes if size is not None), None)
+
+
+def _vision(props: dict[str, Any], entry: dict[str, Any]) -> bool | None:
+    """Whether the model can see: llama.cpp's ``modalities``, or the ``input_modalities`` that some hosts list."""
+    sees = _mapping(props.get("modalities")).get("vision")
+    if isinstance(sees, bool):
+        return sees
+    listed = entry.get("input_modalities", _mapping(entry.get("architecture")).get("input_modalities"))
+    return "image" in listed if isinstance(listed, list) else None
 
 
 def _mapping(value: object) -> dict[str, Any]:

@@ -33,15 +33,20 @@ class Slot:
 
 @dataclass(slots=True, order=True)
 class _Waiter:
+    """``round`` is when a reply is served: one of each session in a round."""
+
     priority: Priority
+    round: int
     arrival: int
     interruptible: bool = field(compare=False)
+    session_id: int | None = field(compare=False)
     turn: asyncio.Future[Slot] = field(compare=False)
 
 
 class SlotQueue:
     """``slots`` places; a waiting reply is served before anything else, then the order of arrival counts.
 
+    Replies are served in rounds, one of each session: a session that asks for many at once lets the others in between.
     With several slots, at most half of them (but at least one) run background work, so that a reply finds a place.
     """
 
@@ -54,6 +59,8 @@ class SlotQueue:
         self._waiting: list[_Waiter] = []
         self._holders: list[Slot] = []
         self._arrivals = 0
+        self._round = 0
+        self._served: set[int | None] = set()
 
     @property
     def waiting(self) -> int:
@@ -67,25 +74,35 @@ class SlotQueue:
 
     @asynccontextmanager
     async def slot(
-        self, priority: Priority, arrival: int | None = None, *, interruptible: bool = False
+        self,
+        priority: Priority,
+        arrival: int | None = None,
+        *,
+        interruptible: bool = False,
+        session_id: int | None = None,
     ) -> AsyncIterator[Slot]:
-        """Wait for a slot and hold it.
+        """Wait for a slot and hold it; what belongs to no session counts as one of its own.
 
         ``arrival`` is given by a request that held a slot before and comes back: it keeps its old place in the
         order and is never refused. Raises `ModelBusy` at once when a reply finds too many replies waiting.
         """
-        slot = await self._acquire(priority, arrival, interruptible)
+        slot = await self._acquire(priority, arrival, interruptible, session_id)
         try:
             yield slot
         finally:
             self._release(slot)
 
-    async def _acquire(self, priority: Priority, arrival: int | None, interruptible: bool) -> Slot:
+    async def _acquire(
+        self, priority: Priority, arrival: int | None, interruptible: bool, session_id: int | None
+    ) -> Slot:
         refusable = arrival is None
+        # Who comes back had their round before.
+        in_round = self._next_round(session_id) if refusable and priority is Priority.REPLY else 0
         if arrival is None:
             self._arrivals += 1
             arrival = self._arrivals
-        waiter = _Waiter(priority, arrival, interruptible, asyncio.get_running_loop().create_future())
+        turn: asyncio.Future[Slot] = asyncio.get_running_loop().create_future()
+        waiter = _Waiter(priority, in_round, arrival, interruptible, session_id, turn)
         insort(self._waiting, waiter)
         self._grant()
         if not waiter.turn.done() and priority is Priority.REPLY:
@@ -101,6 +118,11 @@ class SlotQueue:
             else:  # the slot was granted, and the task cancelled before it could run
                 self._release(waiter.turn.result())
             raise
+
+    def _next_round(self, session_id: int | None) -> int:
+        """The first round in which no other reply of the session was, or is to be, served."""
+        taken = [w.round for w in self._waiting if w.session_id == session_id and w.priority is Priority.REPLY]
+        return max(self._round + (session_id in self._served), *(number + 1 for number in taken), 0)
 
     def _refuse_if_full(self, waiter: _Waiter) -> None:
         waiting = self._replies_waiting() - 1
@@ -126,8 +148,16 @@ class SlotQueue:
                 return
             slot = Slot(waiter.priority, waiter.arrival, waiter.interruptible)
             self._waiting.remove(waiter)
+            self._note_round(waiter)
             self._holders.append(slot)
             waiter.turn.set_result(slot)
+
+    def _note_round(self, waiter: _Waiter) -> None:
+        if waiter.round > self._round:
+            self._round = waiter.round
+            self._served.clear()
+        if waiter.priority is Priority.REPLY:
+            self._served.add(waiter.session_id)
 
     def _background(self) -> int:
         return sum(slot.priority is not Priority.REPLY for slot in self._holders)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any, Literal
 
-from bot.memory.messages import Message
+from bot.memory.messages import Message, Picture
 
 
 class Priority(IntEnum):
@@ -42,7 +42,8 @@ class ModelRequest:
 
     ``max_tokens`` is a cap against endless answers. ``schema`` is a JSON schema; a server that cannot be held to
     one answers freely, so the prompt has to describe the form as well. ``session_id`` is for statistics only.
-    ``on_text`` is called with every piece of text as it arrives.
+    ``on_text`` is called with every piece of text as it arrives. ``pictures`` are shown behind the last message, which is
+    a user's, to a model that can see.
     """
 
     messages: tuple[Message, ...]
@@ -53,6 +54,7 @@ class ModelRequest:
     temperature: float | None = None
     session_id: int | None = None
     on_text: Callable[[str], None] | None = None
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,8 @@ class ModelProfile:
     """What is known of the server and its model.
 
     ``window`` is the number of tokens that one conversation may fill, answer included. ``json_schema`` is true until
-    a schema was refused. ``slots`` is the number of prompts that a llama.cpp server works on at the same time.
+    a schema was refused. ``slots`` is the number of prompts that a llama.cpp server works on at the same time. ``vision``
+    says whether the model can see pictures; None while nobody knows.
     """
 
     model: str
@@ -111,3 +114,4 @@ class ModelProfile:
     cached_tokens: bool
     server: Literal["llama.cpp", "openai-compatible"]
     slots: int | None = None
+    vision: bool | None = None

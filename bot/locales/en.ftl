@@ -20,15 +20,20 @@ delivery-refused = Discord didn't accept the reply, so it isn't part of the stor
 
 character-unknown = There's no character called “{ $name }” here. `/character list` shows who there is.
 character-name-taken = There's already a character called “{ $name }” here. Please choose another name.
+character-name-of-player = Somebody who plays with this character is already called “{ $name }”. Please choose another name.
 character-name-empty = That name has no letters I can show. Please choose another one.
-character-not-yours = Only the person who created { $name }, or a moderator, can remove them.
-character-in-use = { $name } is in a story right now. Stop it with `/session stop` first.
+character-not-yours = Only the person who created { $name }, or a moderator, can do that.
+character-in-use = { $name } is in a story right now. Use `/character delete` again if it may stop.
+character-adult = { $name } is for adults, and may only be played in age-restricted channels. A moderator can mark this channel as one in its settings.
+character-too-long = { $name }'s card takes about { $tokens } tokens, which leaves no room for a story in the model's window of { $window }. Please shorten it with `/character edit`.
+character-no-such-greeting = { $name } has no such greeting. Please choose one from the list.
 picture-unreadable = I can't read that picture. Please use a PNG, JPEG, GIF or WebP file.
-picture-too-large = That picture is too large. Please use one of at most 8 MB and 40 megapixels.
+picture-too-large = That picture is too large. Please use one of at most 8 MB and 25 megapixels.
 
 session-none = There's no story in this channel yet. Start one with `/session start`.
 session-already-running = A story is already running in this channel. Stop it with `/session stop` first.
 session-unknown = That story isn't in this channel. Choose one from the list that `/session resume` offers.
+session-character-gone = { $name } was removed, so this story can't go on. It can still be read.
 session-permissions = I can't tell a story here yet. Please give me these permissions in this channel:
     { $missing }
 
@@ -68,17 +73,54 @@ button-retry = Try again
 
 character-list-title = Characters
 character-list-empty = Nobody yet. Create the first one with `/character create`.
-character-first-message = First message
 character-created = { $name } is ready. Begin with `/session start`.
-character-created-without-picture = { $name } is ready, but Discord didn't take the picture just now, so they have none. To try again, remove them with `/character delete` and create them anew.
+character-created-without-picture = { $name } is ready, but Discord didn't take the picture just now, so they have none. You can add it with `/character edit`.
 character-deleted = { $name } is gone. Stories with them can still be read.
 form-character-title = A new character
 form-character-name = Name
 form-character-name-hint = How they are called in the story
 form-character-description = Description
 form-character-description-hint = Who they are, how they speak, what they want
-form-character-first = First message
-form-character-first-hint = Optional: how they open a new story
+form-character-first-message = First message
+form-character-first-message-hint = Optional: how they open a new story
+character-holds = { $greetings ->
+    [0] No greeting
+    [one] One greeting
+   *[other] { $greetings } greetings
+}, { $entries ->
+    [0] no lorebook
+    [one] a lorebook with one entry
+   *[other] a lorebook with { $entries } entries
+}.
+character-is-adult = Only to be played in age-restricted channels.
+character-assets-left-out = { $count ->
+    [one] One more picture or other file came with the card; I keep only the main picture.
+   *[other] { $count } more pictures or other files came with the card; I keep only the main picture.
+}
+character-picture-left-out = The picture couldn't be kept just now. You can add one with `/character edit`.
+character-creator-notes = What its creator says
+character-greeting = Another greeting ({ $number })
+character-greeting-none = No greeting: the players begin
+character-stories = { $count ->
+    [one] In one story right now.
+   *[other] In { $count } stories right now.
+}
+character-delete-sure = { $stories ->
+    [one] { $name } is in a story right now. It would stop, and stay readable.
+   *[other] { $name } is in { $stories } stories right now. They would stop, and stay readable.
+} Remove them anyway?
+character-delete-button = Stop and remove
+character-edited = { $name } is changed. Stories that run know it from the next reply on.
+character-edited-without-picture = Discord didn't take the picture just now, so the old one stays.
+character-edited-left-out = Too long for a form, and left as they are: { $fields }. To change them, use `/character export`, edit the file, and import it again.
+form-character-edit-title = Change a character
+form-character-personality = Personality
+form-character-scenario = Scenario
+form-character-nickname = Nickname
+form-character-system-prompt = System prompt
+form-character-post-history-instructions = Instructions after the history
+form-character-mes-example = Example dialogue
+form-character-creator-notes = Creator's notes (never sent to the model)
 
 # /session
 
@@ -93,6 +135,7 @@ permission-send = Send Messages
 permission-threads = Send Messages in Threads
 permission-webhooks = Manage Webhooks (characters get their own name and picture)
 permission-history = Read Message History (after a restart, no reply is sent twice)
+permission-embeds = Embed Links (reports and addresses show up as they should)
 info-running = Story { NUMBER($number, useGrouping: 0) } is running.
 info-stopped = Story { NUMBER($number, useGrouping: 0) } is paused.
 info-turns = { $turns ->
@@ -204,6 +247,12 @@ settings-log = Corrections and reports are posted in { $channel }.
 settings-log-none = Corrections and reports aren't posted anywhere. `/memory flags` lists the reports.
 settings-zone = At 05:00 in the time zone { $zone }, characters go over what they learned about people the day before.
 settings-zone-none = No time zone is set, so the one of the bot's operator counts: at 05:00 there, characters go over what they learned about people the day before.
+settings-language = What everybody in a channel reads is in { $language ->
+    [ja] Japanese
+    [zh] Chinese
+   *[other] English
+}.
+settings-language-none = What everybody in a channel reads is in this server's own language, as a community has set it; otherwise in that of whoever runs me.
 log-opened = From now on I post here what becomes of memories: corrections, reports by players, and what I couldn't fold.
 memory-none-of-kind = There's no memory of this kind.
 memory-redone = { $count ->
@@ -300,13 +349,17 @@ privacy-goes-characters = { $count ->
     [one] the character of your direct messages
    *[other] the { $count } characters of your direct messages
 }
+privacy-goes-personas = { $count ->
+    [one] your persona, with its picture
+   *[other] your { $count } personas, with their pictures
+}
 privacy-goes-reports = { $count ->
     [one] one report of yours
    *[other] { $count } reports of yours
 }
 privacy-goes-made = { $count ->
-    [one] that it was you who made one character of a server, or changed a memory, or decided on a report
-   *[other] { $count } times, that it was you who made a character of a server, changed a memory or decided on a report
+    [one] that it was you who made one character of a server, changed a memory, decided on a report or rewound a story
+   *[other] { $count } times, that it was you who made a character of a server, changed a memory, decided on a report or rewound a story
 }
 privacy-stays = What stays
 privacy-stays-what = What other people wrote, also about you. Single words or short phrases of yours that a reply repeats. The messages in Discord itself: you can delete yours there. Characters that you made for a server, without your name. Your wish not to be remembered, if you have one.
@@ -318,3 +371,145 @@ privacy-begun = I'm forgetting you. This can take some minutes in long stories; 
 privacy-done = You are forgotten.
 privacy-later = It's on record that you want to be forgotten. I couldn't finish yet and go on by myself; you needn't do anything.
 privacy-kept = Nothing has been changed.
+# /persona
+
+persona-unknown = You have no persona called “{ $name }”. `/persona list` shows yours.
+persona-none = You play nobody here at the moment. `/persona list` shows your personas, and `/persona set` makes a new one.
+persona-name-empty = That name has no letters I can show. Please choose another one.
+persona-name-long = That name is too long: { $most } characters fit.
+persona-name-taken = You already have a persona called “{ $name }”. Please choose another name.
+persona-description-long = That description is too long: { $most } characters fit.
+persona-brackets-unclear = Please show me the brackets as you'd write a message, with the word `text` in it once: `mio: text`, say, or `[text]`. The word `text` alone means no brackets.
+persona-brackets-long = Those brackets are too long: { $most } characters fit.
+persona-limit = You have { $most } personas, and there's no room for another. Remove one with `/persona delete` first.
+persona-list-title = Your personas
+persona-list-empty = None yet. Make one with `/persona set`, or bring yours from PluralKit, Tupperbox or SillyTavern with `/persona import`.
+persona-no-description = No description yet.
+persona-brackets = Messages like { $brackets } are theirs, wherever a story is told.
+persona-active = ▶ This is who you play here.
+persona-created = { $name } is here. From now on you speak as them here; `/persona clear` ends that.
+persona-changed = { $name } is changed, and you speak as them here.
+persona-without-picture = Discord didn't take the picture just now. Please try again later.
+persona-used = From now on you speak as { $name } here. `/persona clear` ends that.
+persona-cleared = You speak as yourself here again. Brackets still work.
+persona-deleted = { $name } is gone. What was said as them stays in the stories.
+persona-import-title = From { $program }
+persona-import-done = { $added ->
+    [0] No new persona
+    [one] One new persona
+   *[other] { $added } new personas
+}; { $updated ->
+    [0] none was there before.
+    [one] one was there before and is up to date now.
+   *[other] { $updated } were there before and are up to date now.
+}
+persona-import-pictures = Pictures aren't taken over, because I fetch nothing from addresses in files: give them with `/persona set`.
+persona-import-private = { $count ->
+    [one] One description is marked as private there, and was left out.
+   *[other] { $count } descriptions are marked as private there, and were left out.
+}
+persona-import-full = { $count ->
+    [one] There was no room for one of them: { $names }
+   *[other] There was no room for { $count } of them: { $names }
+}
+persona-import-wrong = { $count ->
+    [one] One entry of the file is wrong and was left out:
+   *[other] { $count } entries of the file are wrong and were left out:
+}
+persona-entry = Entry { NUMBER($number, useGrouping: 0) }
+persona-wrong-shape = it isn't written as a persona.
+persona-wrong-name = it has no name with letters I can show.
+persona-wrong-name-long = its name has more than 80 characters.
+persona-wrong-description-long = its description has more than 2,000 characters.
+persona-wrong-brackets = its brackets aren't pairs of texts, or there are more than 20, or they're longer than 100 characters.
+persona-file-empty = That file is empty. Please attach the one that `pk;export` or `tul!export` sends you.
+persona-file-large = That file is too large. Please use one of at most { $most } MB.
+persona-file-not-text = That file isn't text from line { NUMBER($line, useGrouping: 0) } on. Please attach the JSON file that `pk;export` or `tul!export` sends you.
+persona-file-broken = That file is broken at line { NUMBER($line, useGrouping: 0) }, column { NUMBER($column, useGrouping: 0) }. Please export it anew, and don't edit it.
+persona-file-other = That file isn't an export of PluralKit or Tupperbox, nor a backup of SillyTavern's personas. Please attach the one that `pk;export` or `tul!export` sends you.
+persona-file-card = That file is a character card: it's somebody for me to play. A persona is who you play; make one with `/persona set`.
+persona-file-nobody = There's nobody in that export of { $program }.
+persona-file-not-loaded = I couldn't load that file from Discord just now. Please try again.
+
+# Telling otherwise
+
+by-rewinding = when the story was rewound, or taken up again
+status-aside = out of sight: the story was rewound to before it
+retell-no-turn = That message isn't part of a story here. Choose a message of a player or of a character.
+retell-scene-only = Only the players of this story and the moderators can do that. Write a message in the story first.
+retell-not-newest = Something follows this already, or it was folded into a chapter. Only the newest reply can be told anew: take back what follows, or rewind to it.
+retell-not-last-exchange = Only the last exchange can be taken back. To go back further, use *Rewind to here* on the last message to keep.
+retell-paused = The story is paused. `/session resume` continues it; then try again.
+retell-writing = This reply is still being written. Try again when it has ended.
+retell-done = Told anew. ◀ and ▶ below it lead through its versions; only the one shown happened.
+retell-went-on = The story goes on.
+retell-taken-back = The last exchange is taken back: it never happened. `/session branches` brings it back.
+retell-who-player = Turn { NUMBER($seq, useGrouping: 0) }, written by { $player } as **{ $name }**.
+retell-who-character = Turn { NUMBER($seq, useGrouping: 0) }, spoken by the character **{ $name }** (written by the model { $model }).
+retell-who-telling = This is version { NUMBER($number, useGrouping: 0) } of { NUMBER($count, useGrouping: 0) }.
+retell-who-aside = It isn't part of the story as it stands now.
+rewind-out-of-sight = This message isn't part of the story as it stands now. `/session branches` shows what was left.
+rewind-nothing-follows = Nothing follows this message, so there is nothing to rewind.
+rewind-no-branch = That branch is no longer there. `/session branches` lists those that are.
+rewind-memory-aside = Memory #{ NUMBER($number, useGrouping: 0) } rests on a part of the story that is out of sight. Return to that part first, with `/session branches`.
+rewind-done = Rewound. `/session branches` lists what was left, and brings it back.
+rewind-announced = ⏪ { $by } rewound the story to { $link }. { $turns ->
+    [one] One later turn
+   *[other] { $turns } later turns
+} never happened, until somebody returns to them with `/session branches`.
+rewind-returned = ⏩ The story is back on an earlier branch: { $turns ->
+    [one] one turn is
+   *[other] { $turns } turns are
+} part of it again.
+rewind-branches = Earlier branches of this story. Choose one with `/session branches` to return to it:
+rewind-branches-none = This story has no other branches.
+rewind-branch = { NUMBER($number, useGrouping: 0) } · { $turns ->
+    [one] one turn
+   *[other] { $turns } turns
+} from { $name }: { $excerpt }
+
+# What a file is that was brought as a character
+
+card-is-world = That's a lorebook without a character. Import the card that it belongs to: a card brings its own lorebook along.
+card-is-preset = That's a preset with settings for a model, not a character. I need the card itself: a PNG, JSON or .charx file.
+card-is-picture = There's no card in that picture. Programs that show or shrink pictures often strip the card; please use the original file from where you downloaded it, saved and not copied.
+card-is-camel = That's a character in another program's own format. Please export it there as a character card (V2 or V3), then import that.
+card-is-plain = That's a character in the older format of text-generation-webui or Pygmalion. Please open it in a program that reads it, such as SillyTavern, and export it from there as a card (PNG or JSON).
+card-is-text = That's plain text, not a card. You can create the character with `/character create` and paste the text there.
+card-is-json = That's JSON, but not a character card. A card has at least a name and a description; please export it as V2 or V3.
+card-is-archive = There's no `card.json` in that archive, so it isn't a .charx file. Please import the card itself: a PNG, JSON or .charx file.
+card-too-large = That file is too large. A card may have 25 MB, and at most 16 MB of text once it is unpacked.
+card-says-too-much = { $name }'s card says more than any story can have: 4 million characters at most, with the lorebook. Please shorten it and import it again.
+card-too-deep = That file is nested too deeply to be a card. Please export it anew from the program that made it.
+card-broken = That file is damaged, or isn't what its name says. Please download or export it again.
+card-not-utf-8 = I can't read the letters in that file. Please save it as UTF-8, then import it again.
+card-empty = There's a card in that file, but it has neither a name nor a description, so there's nobody to play.
+card-not-loaded = I couldn't load that file from Discord just now. Please try again.
+card-export-large = { $name }'s card is too large for a file in this channel. Try the format `json`, which is smaller.
+
+# When a character answers
+
+manners-mode-every = { $name } answers every message.
+manners-mode-spoken = { $name } answers when spoken to: by name, by a reply to one of { $name }'s messages, or by a mention of me. Whatever else you write is heard, and answered along.
+manners-mode-pause = { $name } answers once nobody has written for { NUMBER($seconds, useGrouping: 0) } seconds.
+manners-marks-both = Out of character is what stands in `((…))` or `[OOC: …]`, and lines that begin with `//`: { $name } doesn't see it.
+manners-marks-brackets = Out of character is what stands in `((…))` or `[OOC: …]`: { $name } doesn't see it.
+manners-marks-slashes = Out of character are lines that begin with `//`: { $name } doesn't see them.
+manners-marks-none = All you write is part of the story: nothing marks talk out of character.
+manners-wait-player = ⏳ { $players }: that was a lot at once. { $name } answers in { NUMBER($seconds, useGrouping: 0) } s; nothing is lost.
+manners-spent-player = That was a lot at once. Try again in { NUMBER($seconds, useGrouping: 0) } s.
+manners-spent-guild = There's a lot going on on this server. Try again in { NUMBER($seconds, useGrouping: 0) } s.
+manners-wait-guild = ⏳ There's a lot going on on this server. { $name } answers in { NUMBER($seconds, useGrouping: 0) } s; nothing is lost.
+
+# Who plays in a story
+
+cast-title = Who plays in this story
+cast-line = **{ $name }** · from the start
+cast-line-late = **{ $name }** · joined at turn { NUMBER($seq, useGrouping: 0) }
+cast-joined = **{ $name }** joins the story, and knows only what happens from now on.
+cast-left = **{ $name }** leaves the story. What { $name } said stays.
+cast-there-already = { $name } is in this story already.
+cast-not-there = Nobody of that name plays in this story. `/session cast show` says who does.
+cast-full = { $most } characters play in this story, and that's as many as there can be. Let one leave first, with `/session cast remove`.
+cast-gone = { $name } has left the story, and can't tell this anew.
+cast-lead = This story began with { $name }, who can't leave it. Stop it with `/session stop`, and begin another with whom you like.

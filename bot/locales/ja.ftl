@@ -5,39 +5,44 @@ error-unexpected = こちらで思わぬ不具合が起きました。もう一�
 model-unavailable = いま言語モデルにつながりません。メッセージは保存してあります。少し待ってから、もう一度お試しください。
 model-busy = いま{ $waiting }件の返事が順番待ちで、これ以上は並べません。メッセージは保存してあります。1分ほど待って、もう一度お試しください。
 model-timeout = { $seconds }秒待ちましたが、モデルの返事が終わりませんでした。メッセージは保存してあります。もう一度お試しください。
-model-window = 物語がモデルの窓に収まらなくなりました。メッセージは保存してあります。もっと大きな窓を使うよう管理者に頼んでから、もう一度お試しください。
+model-window = 物語がモデルのコンテキスト長に収まらなくなりました。メッセージは保存してあります。コンテキスト長を増やすよう管理者に頼んでから、もう一度お試しください。
 model-key = モデルのサーバーに鍵を断られました。メッセージは保存してあります。管理者に `LLM_API_KEY` の確認を頼んでください。
 model-missing = 設定されたモデルがサーバーに見つかりません。メッセージは保存してあります。管理者に `LLM_MODEL` の確認を頼んでください。
 model-filtered = モデルの提供元がこの返事を差し止めました。メッセージは保存してあります。もう一度試すか、文面を変えてみてください。
 model-empty = モデルの返事が空でした。メッセージは保存してあります。もう一度お試しください。
 delivery-refused = Discord が返事を受け付けなかったので、物語には入れていません。わたしがここに書き込めるかを確かめて、もう一度お試しください。
 
-character-unknown = 「{ $name }」というキャラクターはここにいません。`/character list` で一覧を見られます。
+character-unknown = 「{ $name }」というキャラクターはここにいません。誰がいるかは `{ COMMAND("character list") }` で見られます。
 character-name-taken = 「{ $name }」という名前はもう使われています。別の名前にしてください。
+character-name-of-player = このキャラクターの物語には、「{ $name }」という名前の人がすでにいます。別の名前にしてください。
 character-name-empty = その名前には表示できる文字がありません。別の名前にしてください。
-character-not-yours = { $name }を消せるのは、作った人とモデレーターだけです。
-character-in-use = { $name }はいま物語に出ています。先に `/session stop` で止めてください。
+character-not-yours = { $name }についてそれができるのは、作った人とモデレーターだけです。
+character-in-use = { $name }はいま物語に出ています。止めてもよければ、もう一度 `{ COMMAND("character delete") }` を使ってください。
+character-adult = { $name }は成人向けなので、年齢制限のあるチャンネルでだけ演じられます。モデレーターはチャンネルの設定で年齢制限をかけられます。
+character-too-long = { $name }のカードは約 { $tokens } トークンあり、モデルのコンテキスト長（{ $window } トークン）に物語を書く余地が残りません。`{ COMMAND("character edit") }` で短くしてください。
+character-no-such-greeting = { $name }にその挨拶はありません。一覧から選んでください。
 picture-unreadable = この画像は読み取れませんでした。PNG、JPEG、GIF、WebP のどれかを使ってください。
-picture-too-large = 画像が大きすぎます。8 MB、4000 万画素までの画像を使ってください。
+picture-too-large = 画像が大きすぎます。8 MB、2500 万画素までの画像を使ってください。
 
-session-none = このチャンネルにはまだ物語がありません。`/session start` で始められます。
-session-already-running = このチャンネルでは、もう物語が進んでいます。先に `/session stop` で止めてください。
-session-unknown = その物語はこのチャンネルにありません。`/session resume` の候補から選んでください。
+session-none = このチャンネルにはまだ物語がありません。`{ COMMAND("session start") }` で始められます。
+session-already-running = このチャンネルでは、もう物語が進んでいます。先に `{ COMMAND("session stop") }` で止めてください。
+session-unknown = その物語はこのチャンネルにありません。`{ COMMAND("session resume") }` の候補から選んでください。
+session-character-gone = { $name }はもう消されたので、この物語の続きはできません。読むことはできます。
 session-permissions = ここではまだ物語を語れません。このチャンネルで次の権限をください：
     { $missing }
 
-memory-unknown = この物語に記憶 #{ NUMBER($number, useGrouping: 0) } はありません。`/memory show` で全部見られます。
+memory-unknown = この物語に記憶 #{ NUMBER($number, useGrouping: 0) } はありません。`{ COMMAND("memory show") }` で全部見られます。
 moderators-only = これができるのはモデレーター（「メッセージの管理」権限か、このサーバーで決めたロールのある人）だけです。モデレーターに頼んでください。
 correction-changes-nothing = 記憶 #{ NUMBER($number, useGrouping: 0) } はすでにその内容です。変えるところはありません。
 correction-not-a-fact = 記憶 #{ NUMBER($number, useGrouping: 0) } は事実として書かれていないので、「言っただけ」にはできません。文を直すか、外すことはできます。
 correction-needs-text = 記憶 #{ NUMBER($number, useGrouping: 0) } の新しい文を書いてください。
 correction-quote-is-verbatim = 記憶 #{ NUMBER($number, useGrouping: 0) } は一字一句そのままの引用です。外すことはできますが、書き換えられません。
 correction-nothing-to-restore = 記憶 #{ NUMBER($number, useGrouping: 0) } は直されたことがないので、元に戻すものがありません。
-correction-conflict = 記憶 #{ NUMBER($number, useGrouping: 0) } は、たった今ほかで変わりました。`/memory history` で見直してから決めてください。
-undo-too-late = 記憶 #{ NUMBER($number, useGrouping: 0) } はそのあとでまた直されたので、このボタンではもう元に戻せません。いまの様子は `/memory history` で見られます。
+correction-conflict = 記憶 #{ NUMBER($number, useGrouping: 0) } は、たった今ほかで変わりました。`{ COMMAND("memory history") }` で見直してから決めてください。
+undo-too-late = 記憶 #{ NUMBER($number, useGrouping: 0) } はそのあとでまた直されたので、このボタンではもう元に戻せません。いまの様子は `{ COMMAND("memory history") }` で見られます。
 reveal-nothing = 記憶 #{ NUMBER($number, useGrouping: 0) } に伏せてあることはありません。
-memory-not-shown = 記憶 #{ NUMBER($number, useGrouping: 0) } はこの一覧にありません。種類が違うか、いまは使っていないかです。どうなったかは `/memory history` で見られます。
-flag-guild-only = ダイレクトメッセージにモデレーターはいません。ここでは `/memory correct` で自分で直せます。
+memory-not-shown = 記憶 #{ NUMBER($number, useGrouping: 0) } はこの一覧にありません。種類が違うか、いまは使っていないかです。どうなったかは `{ COMMAND("memory history") }` で見られます。
+flag-guild-only = ダイレクトメッセージにモデレーターはいません。ここでは `{ COMMAND("memory correct") }` で自分で直せます。
 flag-not-in-use = 記憶 #{ NUMBER($number, useGrouping: 0) } はいま使っていないので、知らせることはありません。
 flag-limit = この1時間に{ $most }件知らせてもらいました。1時間に知らせられるのはここまでです。しばらくしてから、もう一度お試しください。
 flag-unknown = その知らせはもうありません。
@@ -58,25 +63,51 @@ button-retry = もう一度
 # /character
 
 character-list-title = キャラクター
-character-list-empty = まだ誰もいません。`/character create` で最初のひとりを作れます。
-character-first-message = 最初のひとこと
-character-created = { $name }の準備ができました。`/session start` で物語を始められます。
-character-created-without-picture = { $name }の準備はできましたが、いま Discord が画像を受け付けなかったので、絵はありません。やり直すなら、`/character delete` で消して作り直してください。
+character-list-empty = まだ誰もいません。`{ COMMAND("character create") }` で最初のひとりを作れます。
+character-created = { $name }の準備ができました。`{ COMMAND("session start") }` で物語を始められます。
+character-created-without-picture = { $name }の準備はできましたが、いま Discord が画像を受け付けなかったので、絵はありません。`{ COMMAND("character edit") }` で付けられます。
 character-deleted = { $name }は去りました。これまでの物語はこれからも読めます。
 form-character-title = 新しいキャラクター
 form-character-name = 名前
 form-character-name-hint = 物語の中での呼び名
 form-character-description = 人物
 form-character-description-hint = どんな人か、どう話すか、何を望んでいるか
-form-character-first = 最初のひとこと
-form-character-first-hint = なくてもかまいません。物語の始まりに言うこと
+form-character-first-message = 最初のひとこと
+form-character-first-message-hint = なくてもかまいません。物語の始まりに言うこと
+character-holds = { $greetings ->
+    [0] 挨拶なし
+   *[other] 挨拶 { $greetings } 種類
+}、{ $entries ->
+    [0] ロアブックなし
+   *[other] ロアブック { $entries } 項目
+}。
+character-is-adult = 年齢制限のあるチャンネルでだけ演じられます。
+character-assets-left-out = カードにはほかに { $count } 個の画像などが付いていましたが、残すのは主な画像だけです。
+character-picture-left-out = いまは画像を残せませんでした。`{ COMMAND("character edit") }` で付けられます。
+character-creator-notes = 作者より
+character-greeting = 別の挨拶（{ $number }）
+character-greeting-none = 挨拶なし（プレイヤーから始める）
+character-stories = いま { $count } 件の物語に出ています。
+character-delete-sure = { $name }はいま { $stories } 件の物語に出ています。消すと物語は止まりますが、これからも読めます。それでも消しますか？
+character-delete-button = 物語を止めて消す
+character-edited = { $name }を変更しました。進行中の物語には、次の返事から反映されます。
+character-edited-without-picture = いま Discord が画像を受け付けなかったので、前の画像のままです。
+character-edited-left-out = 長すぎて入力欄に入らないため、そのままにしたもの: { $fields }。変えるには `{ COMMAND("character export") }` で受け取ったファイルを直して、読み込み直してください。
+form-character-edit-title = キャラクターを変更する
+form-character-personality = 性格
+form-character-scenario = 場面設定
+form-character-nickname = 愛称
+form-character-system-prompt = システムプロンプト
+form-character-post-history-instructions = 履歴のあとの指示
+form-character-mes-example = 会話の例
+form-character-creator-notes = 作者のメモ（モデルには送られません）
 
 # /session
 
 session-started = { $name }との物語が始まります。このチャンネルに書けば、{ $name }が答えます。`((二重の括弧))` の中は物語に入りません。
 session-permissions-better = 次の権限もあると、もっとうまくいきます：
     { $missing }
-session-stopped = **{ $name }**との物語はここでひと休みです。何も忘れません。続きは `/session resume` で。
+session-stopped = **{ $name }**との物語はここでひと休みです。何も忘れません。続きは `{ COMMAND("session resume") }` で。
 session-resumed = **{ $name }**との物語の続きです。書けば答えます。
 story-choice = 物語 { NUMBER($number, useGrouping: 0) } · { $name } · { $day }
 permission-view = チャンネルを見る
@@ -84,6 +115,7 @@ permission-send = メッセージを送信
 permission-threads = スレッドでメッセージを送信
 permission-webhooks = ウェブフックの管理（キャラクターが自分の名前と絵で話せます）
 permission-history = メッセージ履歴を読む（再起動のあと、同じ返事を二度送らずにすみます）
+permission-embeds = 埋め込みリンク（報告やリンクがきちんと表示されます）
 info-running = 物語 { NUMBER($number, useGrouping: 0) } が進んでいます。
 info-stopped = 物語 { NUMBER($number, useGrouping: 0) } はお休み中です。
 info-turns = これまでの発言は{ $turns }件。うち新しい{ $raw }件は一字一句そのまま覚えています。
@@ -160,7 +192,7 @@ report-title = 記憶 #{ NUMBER($number, useGrouping: 0) } は間違い？
 report-by = { $by }からの知らせ：
 report-by-audit = 章の点検で疑わしいとされましたが、もとの発言だけでは決められません。
 flag-sent = ありがとうございます。記憶 #{ NUMBER($number, useGrouping: 0) } のことをモデレーターに知らせました。
-flag-kept = ありがとうございます。記憶 #{ NUMBER($number, useGrouping: 0) } についての知らせを預かりました。わたしが書き込める知らせ先のチャンネルがまだ決まっていないので、モデレーターにひとこと伝えてください。`/memory flags` で見られます。
+flag-kept = ありがとうございます。記憶 #{ NUMBER($number, useGrouping: 0) } についての知らせを預かりました。わたしが書き込める知らせ先のチャンネルがまだ決まっていないので、モデレーターにひとこと伝えてください。`{ COMMAND("memory flags") }` で見られます。
 flags-open = { $count ->
     [0] 待っている知らせはありません。
    *[other] { $count }件の知らせが待っています。古いものから並べます。
@@ -168,9 +200,15 @@ flags-open = { $count ->
 settings-role = 記憶を直せるのは、「メッセージの管理」権限のある人と、{ $role }のメンバーです。
 settings-role-none = 記憶を直せるのは、「メッセージの管理」権限のある人です。
 settings-log = 訂正と知らせは{ $channel }に載せます。
-settings-log-none = 訂正と知らせはどこにも載せません。知らせは `/memory flags` で見られます。
+settings-log-none = 訂正と知らせはどこにも載せません。知らせは `{ COMMAND("memory flags") }` で見られます。
 settings-zone = タイムゾーンは { $zone } です。毎日その午前5時に、キャラクターは前の日に人について知ったことを見直します。
 settings-zone-none = タイムゾーンは未設定なので、ボットの運営者のものを使います。毎日その午前5時に、キャラクターは前の日に人について知ったことを見直します。
+settings-language = チャンネルのみんなが読む文は、{ $language ->
+    [en] 英語
+    [zh] 中国語
+   *[other] 日本語
+}で書きます。
+settings-language-none = チャンネルのみんなが読む文の言語は未設定なので、コミュニティサーバーではサーバーの優先言語、それ以外ではボットの運営者が決めた言語で書きます。
 log-opened = これからは、記憶がどうなったかをここに載せます。訂正、プレイヤーからの知らせ、まとめられなかったものです。
 memory-none-of-kind = この種類の記憶はありません。
 memory-redone = もとの発言が変わったので、{ $count }件の記憶は章を書き直すまで伏せてあります。
@@ -182,7 +220,7 @@ failed-audit = 何度試しても、第{ NUMBER($chapter, useGrouping: 0) }章�
 
 # /memory about-me
 
-about-gone = それはもうありません。いま覚えていることは `/memory about-me` で見られます。
+about-gone = それはもうありません。いま覚えていることは `{ COMMAND("memory about-me") }` で見られます。
 about-not-remembered = { $name }は、あなたの希望どおり、いまは何も覚えないことになっています。先に「また覚えてもらう」を押してください。
 about-text-length = 1文字以上、{ $most }文字以内で書いてください。
 about-text-order = 指示か、想像の話のように読めるので残せません。あなたについて、そのとおりのことを書いてください。
@@ -238,7 +276,7 @@ privacy-by-forgotten = のちに忘れてほしいと希望した人
 privacy-export = あなたについて保存しているもののすべてです。このメッセージはあなたにしか見えません。
 privacy-nothing = あなたについて保存しているものはないので、忘れるものもありません。
 privacy-forget-title = あなたのことを忘れますか？
-privacy-forget-intro = 消えたものは、あなたにもモデレーターにも元に戻せません。先に `/privacy export` で控えを受け取れます。
+privacy-forget-intro = 消えたものは、あなたにもモデレーターにも元に戻せません。先に `{ COMMAND("privacy export") }` で控えを受け取れます。
 privacy-goes = 消えるもの
 privacy-goes-turns = あなたの発言 { $count } 件の本文と、そこに付いた名前
 privacy-goes-own-stories = あなたしか書いていない物語 { $count } 話（まるごと）
@@ -246,8 +284,9 @@ privacy-goes-memories = 記憶 { $count } 件以上（あなたに関するも�
 privacy-goes-replies = ほかの人もいる物語 { $count } 話で、返事のうちあなたの名前が出る部分や、あなたの言葉を繰り返している部分
 privacy-goes-kept = キャラクターがあなたについて覚えていること（メモ { $notes } 件、特徴 { $traits } 件）
 privacy-goes-characters = あなたのダイレクトメッセージ用のキャラクター { $count } 人
+privacy-goes-personas = あなたのペルソナ { $count } 人（画像も）
 privacy-goes-reports = あなたからの知らせ { $count } 件
-privacy-goes-made = サーバーのキャラクター、記憶の訂正、知らせへの判断 { $count } 件に付いた、あなたが行ったという記録
+privacy-goes-made = サーバーのキャラクター、記憶の訂正、知らせへの判断、物語の巻き戻し { $count } 件に付いた、あなたが行ったという記録
 privacy-stays = 残るもの
 privacy-stays-what = ほかの人が書いたもの（あなたに触れた部分も含みます）。返事が繰り返した、あなたの短い言葉。Discord 上のメッセージ（自分の分はそちらで削除できます）。サーバー用に作ったキャラクター（あなたの名前は外れます）。「覚えないでほしい」という設定（している場合）。
 privacy-after = そのあと
@@ -258,3 +297,119 @@ privacy-begun = あなたのことを忘れています。長い物語では数�
 privacy-done = あなたのことを忘れました。
 privacy-later = 忘れてほしいという希望は記録しました。まだ終わっていませんが、自動で続けるので、何もしなくて大丈夫です。
 privacy-kept = 何も変えていません。
+# /persona
+
+persona-unknown = 「{ $name }」というペルソナは持っていません。`{ COMMAND("persona list") }` で自分のペルソナを見られます。
+persona-none = ここでは今、誰も演じていません。`{ COMMAND("persona list") }` で自分のペルソナを見て、`{ COMMAND("persona set") }` で新しく作れます。
+persona-name-empty = その名前には表示できる文字がありません。別の名前にしてください。
+persona-name-long = 名前が長すぎます。{ $most }文字までです。
+persona-name-taken = 「{ $name }」というペルソナはもう持っています。別の名前にしてください。
+persona-description-long = 紹介が長すぎます。{ $most }文字までです。
+persona-brackets-unclear = 囲み文字は、`text` という語をちょうど一つ入れて、メッセージの形で書いてください。たとえば `mio: text` や `[text]` です。`text` だけなら、囲み文字なしになります。
+persona-brackets-long = 囲み文字が長すぎます。{ $most }文字までです。
+persona-limit = ペルソナが{ $most }人いるので、これ以上は入りません。先に `{ COMMAND("persona delete") }` で誰かを消してください。
+persona-list-title = あなたのペルソナ
+persona-list-empty = まだ誰もいません。`{ COMMAND("persona set") }` で作るか、`{ COMMAND("persona import") }` で PluralKit、Tupperbox、SillyTavern から連れてきてください。
+persona-no-description = 紹介はまだありません。
+persona-brackets = 物語の中なら、どこでも { $brackets } の形のメッセージはこの人の言葉になります。
+persona-active = ▶ ここではこの人を演じています。
+persona-created = { $name }ができました。これからここでは{ $name }として話します。やめるときは `{ COMMAND("persona clear") }` で。
+persona-changed = { $name }を変えました。ここでは{ $name }として話します。
+persona-without-picture = いま Discord が画像を受け付けませんでした。しばらくしてからもう一度お試しください。
+persona-used = これからここでは{ $name }として話します。やめるときは `{ COMMAND("persona clear") }` で。
+persona-cleared = ここではまた自分自身として話します。囲み文字はこれまでどおり使えます。
+persona-deleted = { $name }は去りました。{ $name }として言ったことは物語に残ります。
+persona-import-title = { $program } から
+persona-import-done = 新しいペルソナは{ $added }人、前からいて最新になったペルソナは{ $updated }人です。
+persona-import-pictures = ファイルに書かれたアドレスからは何も取り込まないので、画像は引き継がれません。`{ COMMAND("persona set") }` で付けてください。
+persona-import-private = 元の場所で非公開になっている紹介が{ $count }件あったので、引き継ぎませんでした。
+persona-import-full = { $count }人は入りきりませんでした：{ $names }
+persona-import-wrong = ファイルの{ $count }件は誤りがあるので、引き継ぎませんでした：
+persona-entry = { NUMBER($number, useGrouping: 0) }件目
+persona-wrong-shape = ペルソナの形で書かれていません。
+persona-wrong-name = 表示できる文字のある名前がありません。
+persona-wrong-name-long = 名前が80文字を超えています。
+persona-wrong-description-long = 紹介が2,000文字を超えています。
+persona-wrong-brackets = 囲み文字が文字の組になっていないか、20組または100文字を超えています。
+persona-file-empty = そのファイルは空です。`pk;export` か `tul!export` で届くファイルを添付してください。
+persona-file-large = そのファイルは大きすぎます。{ $most } MB までのものを使ってください。
+persona-file-not-text = そのファイルは{ NUMBER($line, useGrouping: 0) }行目からテキストではありません。`pk;export` か `tul!export` で届く JSON ファイルを添付してください。
+persona-file-broken = そのファイルは{ NUMBER($line, useGrouping: 0) }行目の{ NUMBER($column, useGrouping: 0) }文字目で壊れています。手を加えずに、もう一度書き出してください。
+persona-file-other = そのファイルは PluralKit や Tupperbox の書き出しでも、SillyTavern のペルソナのバックアップでもありません。`pk;export` か `tul!export` で届くファイルを添付してください。
+persona-file-card = そのファイルはキャラクターカード、つまりわたしが演じる人物です。ペルソナはあなたが演じる人物なので、`{ COMMAND("persona set") }` で作ってください。
+persona-file-nobody = その { $program } の書き出しには誰もいません。
+persona-file-not-loaded = いま Discord からそのファイルを読み込めませんでした。もう一度お試しください。
+
+# 語り直し
+
+by-rewinding = 物語を巻き戻したとき、または元に戻したとき
+status-aside = 今は表に出ていません：物語がこれより前まで巻き戻されました
+retell-no-turn = そのメッセージは、ここの物語の一部ではありません。参加者かキャラクターの発言を選んでください。
+retell-scene-only = これができるのは、この物語の参加者とモデレーターだけです。まず物語の中で発言してください。
+retell-not-newest = もう続きがあるか、すでに章にまとめられています。語り直せるのは最新の返事だけです。続きを取り消すか、そこまで巻き戻してください。
+retell-not-last-exchange = 取り消せるのは最後のやり取りだけです。もっと前まで戻るには、残したい最後のメッセージで「{ MENU("Rewind to here") }」を使ってください。
+retell-paused = 物語は止まっています。`{ COMMAND("session resume") }` で続けてから、もう一度お試しください。
+retell-writing = この返事はまだ書いている途中です。書き終わってから、もう一度お試しください。
+retell-done = 語り直しました。下の ◀ と ▶ でほかの版に切り替えられます。実際に起きたことになるのは、表示中の版だけです。
+retell-went-on = 物語が先へ進みました。
+retell-taken-back = 最後のやり取りを取り消しました。なかったことになります。`{ COMMAND("session branches") }` で元に戻せます。
+retell-who-player = { NUMBER($seq, useGrouping: 0) }番目の発言です。{ $player }さんが**{ $name }**として書きました。
+retell-who-character = { NUMBER($seq, useGrouping: 0) }番目の発言です。キャラクターの**{ $name }**の言葉で、モデル { $model } が書きました。
+retell-who-telling = { NUMBER($count, useGrouping: 0) }つの版のうち、{ NUMBER($number, useGrouping: 0) }番目です。
+retell-who-aside = 今の物語には含まれていません。
+rewind-out-of-sight = このメッセージは、今の物語には含まれていません。ほかの分岐は `{ COMMAND("session branches") }` で見られます。
+rewind-nothing-follows = このメッセージの後には何もないので、巻き戻すものがありません。
+rewind-no-branch = その分岐はもうありません。残っている分岐は `{ COMMAND("session branches") }` で見られます。
+rewind-memory-aside = 記憶 #{ NUMBER($number, useGrouping: 0) } のもとになった部分は、今は表に出ていません。先に `{ COMMAND("session branches") }` でそこへ戻ってください。
+rewind-done = 巻き戻しました。それまでの展開は `{ COMMAND("session branches") }` で一覧でき、そこへ戻ることもできます。
+rewind-announced = ⏪ { $by }さんが物語を { $link } まで巻き戻しました。その後の{ $turns }件の発言は、誰かが `{ COMMAND("session branches") }` で戻るまで、なかったことになります。
+rewind-returned = ⏩ 物語は以前の分岐に戻りました。{ $turns }件の発言がふたたび物語の一部になりました。
+rewind-branches = この物語の以前の分岐です。戻るには `{ COMMAND("session branches") }` で選んでください。
+rewind-branches-none = この物語にほかの分岐はありません。
+rewind-branch = { NUMBER($number, useGrouping: 0) } · { $turns }件 · { $name }：{ $excerpt }
+
+# キャラクターとして渡されたファイルの正体
+
+card-is-world = これはキャラクターのいないロアブックです。元のカードを読み込んでください。ロアブックはカードと一緒に入ります。
+card-is-preset = これはモデルの設定（プリセット）で、キャラクターではありません。カードそのもの（PNG、JSON、.charx）を渡してください。
+card-is-picture = この画像にはカードが入っていません。表示や縮小のときにカードが消えてしまうことがよくあります。配布元から保存した元のファイルを使ってください。
+card-is-camel = これは別のソフト独自の形式のキャラクターです。そのソフトでキャラクターカード（V2 か V3）として書き出してから読み込んでください。
+card-is-plain = これは text-generation-webui や Pygmalion の古い形式のキャラクターです。SillyTavern など、この形式を読めるソフトで開き、カード（PNG か JSON）として書き出してください。
+card-is-text = これはただの文章で、カードではありません。`{ COMMAND("character create") }` でキャラクターを作り、そこに貼り付けてください。
+card-is-json = これは JSON ですが、キャラクターカードではありません。カードには少なくとも名前か説明があります。V2 か V3 で書き出してください。
+card-is-archive = この圧縮ファイルには `card.json` がないので、.charx ではありません。カードそのもの（PNG、JSON、.charx）を渡してください。
+card-too-large = ファイルが大きすぎます。カードは 25 MB まで、展開した文章は 16 MB までです。
+card-says-too-much = { $name }のカードは長すぎます。ロアブックも合わせて400万文字までです。短くしてから読み込み直してください。
+card-too-deep = 入れ子が深すぎて、カードとして読めません。作ったソフトでもう一度書き出してください。
+card-broken = ファイルが壊れているか、名前どおりの中身ではありません。もう一度ダウンロードするか、書き出してください。
+card-not-utf-8 = ファイルの文字を読めません。UTF-8 で保存してから、もう一度読み込んでください。
+card-empty = カードは入っていますが、名前も説明もないので、演じる相手がいません。
+card-not-loaded = いま Discord からそのファイルを読み込めませんでした。もう一度お試しください。
+card-export-large = { $name }のカードは、このチャンネルに送るには大きすぎます。より小さい `json` 形式を試してください。
+
+# キャラクターが返事をするとき
+
+manners-mode-every = { $name }はすべてのメッセージに返事をします。
+manners-mode-spoken = { $name }は話しかけられたときに返事をします。名前を呼ぶ、{ $name }のメッセージに返信する、またはこのボットにメンションしてください。ほかのメッセージも聞いていて、次の返事でまとめて応えます。
+manners-mode-pause = { $name }は、{ NUMBER($seconds, useGrouping: 0) }秒のあいだ誰も書かなければ返事をします。
+manners-marks-both = `((…))`や`[OOC: …]`の中と、`//`で始まる行は物語の外の会話です。{ $name }には見えません。
+manners-marks-brackets = `((…))`や`[OOC: …]`の中は物語の外の会話です。{ $name }には見えません。
+manners-marks-slashes = `//`で始まる行は物語の外の会話です。{ $name }には見えません。
+manners-marks-none = 書いたことはすべて物語の一部です。物語の外の会話を示す印はありません。
+manners-wait-player = ⏳ { $players }さん、少しペースが速いようです。{ $name }はあと{ NUMBER($seconds, useGrouping: 0) }秒で返事をします。メッセージはすべて届いています。
+manners-spent-player = 少しペースが速いようです。あと{ NUMBER($seconds, useGrouping: 0) }秒たってから、もう一度お試しください。
+manners-spent-guild = いまこのサーバーはとてもにぎわっています。あと{ NUMBER($seconds, useGrouping: 0) }秒たってから、もう一度お試しください。
+manners-wait-guild = ⏳ いまこのサーバーはとてもにぎわっています。{ $name }はあと{ NUMBER($seconds, useGrouping: 0) }秒で返事をします。メッセージはすべて届いています。
+
+# 物語の登場人物
+
+cast-title = この物語の登場人物
+cast-line = **{ $name }** · はじめから
+cast-line-late = **{ $name }** · 発言 { NUMBER($seq, useGrouping: 0) } から
+cast-joined = **{ $name }**が物語に加わりました。これからのことだけを知っています。
+cast-left = **{ $name }**が物語を離れました。{ $name }が話したことは残ります。
+cast-there-already = { $name }はもうこの物語に出ています。
+cast-not-there = その名前のキャラクターはこの物語に出ていません。`{ COMMAND("session cast show") }` で登場人物を見られます。
+cast-full = この物語にはもう{ $most }人のキャラクターが出ていて、これ以上は増やせません。先に `{ COMMAND("session cast remove") }` で誰かを外してください。
+cast-gone = { $name }はもう物語を離れたので、これを語り直すことはできません。
+cast-lead = この物語は{ $name }と始めたものなので、{ $name }を外すことはできません。`{ COMMAND("session stop") }` で止めて、別のキャラクターと新しい物語を始めてください。

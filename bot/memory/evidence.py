@@ -211,7 +211,7 @@ class Judge:
         shown *= _EVENT_WEIGHT if kind is MemoryKind.EVENT else 1
         if solid and (not voices or shown > said or (not spoken and shown == said)):
             about = self._cast.subjects(text) if kind is MemoryKind.FACT else []
-            return Content(kind, text, player_id=about[0] if len(about) == 1 else None)
+            return Content(kind, text, player_id=about[0][0] if len(about) == 1 else None)
         voice = self._voice(text, "", voices)
         alone = not solid and all(c.turn.author == voice.turn.author for c in spoken)
         who = proposal.who if alone else ""
@@ -258,16 +258,16 @@ class Judge:
         author = voice.turn.author
         told_in = voice.nearest(text)
         posing = _NAME_BEFORE_COLON.match(told_in)
-        if _BOUND.search(text) or is_of_you(told_in) or (posing and self._cast.names_others(posing[1], author.id)):
+        if _BOUND.search(text) or is_of_you(told_in) or (posing and self._cast.names_others(posing[1], author.voice)):
             return False
         told = self._shared(text, voice.real)
         if self._cast.names_nobody(text):
             tells = told >= _TELLING_SHARES and not told_in.rstrip().endswith(("?", "？"))
             nearest = all(self._shared(text, line.real) <= told for line in self._speech)
-            return tells and nearest and author.id in self._cast.subjects(who) and not _RECEIVED.search(text)
-        if not told or self._said_beside(text, told) or author.id not in self._cast.subjects(text):
+            return tells and nearest and author.voice in self._cast.subjects(who) and not _RECEIVED.search(text)
+        if not told or self._said_beside(text, told) or author.voice not in self._cast.subjects(text):
             return False
-        if not self._cast.names_others(text, author.id):
+        if not self._cast.names_others(text, author.voice):
             return True
         acted = kind is MemoryKind.EVENT and voice.beat.kind is BeatKind.NARRATION
         return not _RECEIVED.search(text) and (acted or bool(_OWN_MIND.search(text)))
@@ -303,7 +303,9 @@ class Judge:
         known = [
             m.content.text
             for m in self._memory.memories
-            if m.kind is MemoryKind.LOOSE_END and (m.status is not MemoryStatus.REPLACED or m.resolved_by is not None)
+            if m.kind is MemoryKind.LOOSE_END
+            and m.status is not MemoryStatus.ASIDE
+            and (m.status is not MemoryStatus.REPLACED or m.resolved_by is not None)
         ]
         if any(is_same(text, other) for other in known):
             return self._dropped_for("end-already-known")
@@ -352,23 +354,26 @@ class Judge:
 
 
 class _Cast:
-    """Who takes part in a stretch, by the names that its turns use; a player who was renamed has several."""
+    """Who takes part in a stretch, by the names that its turns use; a player who was renamed has several.
+
+    Each persona of a player is somebody of their own.
+    """
 
     def __init__(self, turns: Iterable[Turn]) -> None:
-        self._players: dict[int, set[str]] = {}
+        self._players: dict[tuple[int, int | None], set[str]] = {}
         others: set[str] = set()
         for turn in turns:
             spoken = {beat.speaker for beat in turn.beats}
             if turn.author.is_player:
-                self._players.setdefault(turn.author.id, {turn.author.name}).update({turn.author.name}, spoken)
+                self._players.setdefault(turn.author.voice, {turn.author.name}).update({turn.author.name}, spoken)
             else:
                 others |= spoken | {turn.author.name}
         self._others = others - {name for names in self._players.values() for name in names}
         self._all = [*(name for names in self._players.values() for name in names), *self._others]
         self.features = features("\n".join(self._all))
 
-    def subjects(self, text: str) -> list[int]:
-        """The player whom a text names before anybody else; several when they bear one name."""
+    def subjects(self, text: str) -> list[tuple[int, int | None]]:
+        """The player, by voice, whom a text names before anybody else; several when they bear one name."""
         places = {i: place for i, names in self._players.items() if (place := _first(text, names)) is not None}
         first = min(places.values(), default=-1)
         other = _first(text, self._others)
@@ -378,10 +383,10 @@ class _Cast:
         """Whether a text has no name of anybody here."""
         return _first(text, self._all) is None
 
-    def names_others(self, text: str, player_id: int) -> bool:
+    def names_others(self, text: str, voice: tuple[int, int | None]) -> bool:
         """Whether a text names anybody besides one player."""
-        own = self._players[player_id]
-        others = {name for i, names in self._players.items() if i != player_id for name in names} - own
+        own = self._players[voice]
+        others = {name for i, names in self._players.items() if i != voice for name in names} - own
         return _first(text, others | self._others) is not None
 
     def known(self, name: str) -> str:
@@ -398,7 +403,8 @@ def condensing(
     that repeat what a moderator set right. ``histories`` is as in :class:`Judge`.
     """
     settled = [(m, histories.get(m.number, ())) for m in memory.settled()]
-    said = [m.content.text for m in memory.memories if m.kind in (MemoryKind.CLAIM, MemoryKind.SECRET)]
+    claimed = (MemoryKind.CLAIM, MemoryKind.SECRET)
+    said = [m.content.text for m in memory.memories if m.kind in claimed and m.status is not MemoryStatus.ASIDE]
     said += [beat.text for turn in turns for beat in turn.beats if beat.kind is BeatKind.SPEECH]
     texts = {m.number: m.content.text for m in memory.memories}
 

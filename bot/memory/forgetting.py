@@ -11,8 +11,9 @@ from functools import cache
 from typing import Final
 
 from bot.memory.likeness import features
+from bot.memory.markup import written
 from bot.memory.memories import Content, Memory, MemoryStatus, SessionMemory, Version, above, after_change
-from bot.memory.turns import Beat, Citation
+from bot.memory.turns import Beat, Citation, Telling
 
 # From so much on, the same words are a repetition and no chance: 20 letters, 12 hiragana or 7 other wide characters. The set
 # phrases of politeness are in hiragana, and shorter: ありがとうございました.
@@ -109,6 +110,37 @@ def without(beats: Sequence[Beat], traces: Traces, *, raw: str = "") -> Cut | No
     if len(kept) == len(beats) and not traces.show_in(raw):
         return None
     return Cut(tuple(beats[place - 1] for place in kept), {former: now for now, former in enumerate(kept, 1)})
+
+
+def written_anew(raw: str, tokens: int, beats: tuple[Beat, ...], name: str) -> tuple[str, int]:
+    """What a character of a ``name`` would have written for the beats that are left of ``raw``, and its share of the tokens."""
+    left = written(beats, name) if beats else ""
+    return left, tokens * len(left) // len(raw) if raw and left else 0
+
+
+def tellings_without(
+    tellings: Sequence[Telling], number: int, traces: Traces, name: str
+) -> tuple[int | None, tuple[Telling, ...]] | None:
+    """The tellings of a reply by a character of a ``name``, each without what gives a person away; None when none does.
+
+    Of a telling of which nothing is left there is none any more, and the others are numbered anew. With them comes the number
+    of the one that stands in the story, which was ``number``; None when that is gone.
+    """
+    cuts = [without(telling.beats, traces, raw=telling.raw) for telling in tellings]
+    if all(cut is None for cut in cuts):
+        return None
+    left: list[Telling] = []
+    standing = None
+    for place, (telling, cut) in enumerate(zip(tellings, cuts, strict=True), start=1):
+        if cut is not None and not cut.beats:
+            continue
+        if cut is not None:
+            raw, tokens = written_anew(telling.raw, telling.tokens, cut.beats, name)
+            telling = replace(telling, raw=raw, beats=cut.beats, tokens=tokens)
+        left.append(telling)
+        if place == number:
+            standing = len(left)
+    return standing, tuple(left)
 
 
 def of_person(

@@ -11,21 +11,39 @@ import json
 import re
 from typing import Any, Final
 
+from bot.memory.manners import Marks
 from bot.memory.turns import Beat, BeatKind
 
 _OUT_LONGEST: Final = 2_000
-_SPAN: Final = re.compile(
-    rf"""
-    (?P<ooc> \(\( (?: .{{0,{_OUT_LONGEST}}}? \)\)+ | [^\n]* ) | （（ (?: .{{0,{_OUT_LONGEST}}}? ））+ | [^\n]* )
-           | [\[(（] \s* ooc \b (?: .{{0,{_OUT_LONGEST}}}? [\])）] | [^\n]* ) | ^[ \t]*// [^\n]* )
+_BRACKETS: Final = rf"""
+    \(\( (?: .{{0,{_OUT_LONGEST}}}? \)\)+ | [^\n]* ) | （（ (?: .{{0,{_OUT_LONGEST}}}? ））+ | [^\n]* )
+  | [\[(（] \s* ooc \b (?: .{{0,{_OUT_LONGEST}}}? [\])）] | [^\n]* )
+"""
+_SLASHES: Final = r"^[ \t]*// [^\n]*"
+_NOTHING: Final = r"(?!)"
+
+
+def _spans(out_of_character: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"""
+    (?P<ooc> {out_of_character} )
   | (?P<fence> ``` .{{0,4000}}? ``` )
   | (?P<bold> \*\* [^*\n]+ \*\* | __ [^_\n]+ __ )
   | (?P<narration> \* (?=[^\s*]) [^*]{{1,4000}} \* | (?<![\w_]) _ (?=[^\s_]) [^_\n]+ _ (?![\w_]) )
   | (?P<thought> ` [^`\n]+ ` | （ (?: [^（）] | （ [^（）]* ） )+ ） )
   | (?P<speech> " [^"\n]+ " | “ [^“”]{{1,4000}} ” | 「 (?: [^「」] | 「 [^「」]* 」 )* 」 | 『 (?: [^『』] | 『 [^『』]* 』 )* 』 )
     """,
-    re.VERBOSE | re.DOTALL | re.MULTILINE | re.IGNORECASE,
-)
+        re.VERBOSE | re.DOTALL | re.MULTILINE | re.IGNORECASE,
+    )
+
+
+_SPANS: Final = {
+    Marks.BOTH: _spans(f"{_BRACKETS} | {_SLASHES}"),
+    Marks.BRACKETS: _spans(_BRACKETS),
+    Marks.SLASHES: _spans(_SLASHES),
+    Marks.NONE: _spans(_NOTHING),
+}
+_SPAN: Final = _SPANS[Marks.BOTH]
 _TRIM: Final = {
     "ooc": "()（）[]/ \t\n",
     "narration": "*_ \t\n",
@@ -40,13 +58,23 @@ _SAYING: Final = (
 _NAMED: Final = re.compile(rf"(?<![A-Za-z])(?!(?:{_SAYING})\b)[A-Za-z]+ \Z")
 _LINE_BEFORE: Final = re.compile(r"(?:\A|[\n*_。！？!?.…:：`）」』”])[ \t]*\Z")
 _LINE_AFTER: Final = re.compile(r"[ \t]*(?:\Z|[\n*_`（「『“\"]|と(?!いう))")
-_JSON_START: Final = re.compile(r'\{\s*"beats"\s*:|\A\s*(?:```\w*\s*)?(?=(?:\[\s*)?\{\s*"(?:kind|speaker|text)"\s*:)')
+_JSON_START: Final = re.compile(
+    r"""\{\s*"beats"\s*: | \A\s*(?=\{\s*"text"\s*:) | \A\s*```\w*\s*(?=\{\s*"text"\s*:)
+    | (?=\[\s*\{\s*"(?:kind|speaker|text)"\s*: | \{\s*"(?:kind|speaker)"\s*:)""",
+    re.VERBOSE,
+)
 _JSON_BEAT: Final = re.compile(r'\{(?=\s*"(?:kind|speaker|text)"\s*:)')
 _JSON_KIND: Final = re.compile(r'"kind"\s*:\s*"([^"]*)"')
 _CUT_TEXT: Final = re.compile(r'"text"\s*:\s*("(?:[^"\\]|\\.)*)\\?\Z', re.DOTALL)
 _CUT_ESCAPE: Final = re.compile(r"\\u[0-9a-fA-F]{0,3}\Z")
 _DECODER: Final = json.JSONDecoder(strict=False)
 _SENTENCE_END: Final = re.compile(r"[.!?…。！？][\"”」』)*_]*(?=\s|$)|[。！？…][”」』）]*")
+# At the end of what is written so far: marks that may grow, and what may yet open a thought, a remark or JSON.
+_GROWING: Final = "*_`~|/([（ \t\n"
+_OPENED: Final = re.compile(
+    r"`(?=[^\n]*\Z)|（|[\[(]\s*o{0,2}c?\Z|(?:```\w*\s*)?(?:\[\s*)?\{\s*(?:\"\w{0,8}\"?\s*)?\Z",
+    re.IGNORECASE,
+)
 _STRAY: Final = re.compile(r"^[\W_]+$")
 _COLONS: Final = re.compile("[:：﹕︰∶꞉ː]")
 # Fillers of Hangul and Braille are letters to Unicode and blank to the eye.
@@ -56,9 +84,9 @@ _MARKS: Final = re.compile(f"({_MARK}){_MARK}+")
 _ROLES: Final = frozenset("system assistant user moderator admin narrator ooc システム 運営 管理者 系统 管理员".split())
 
 
-def parse_player(text: str, speaker: str) -> tuple[Beat, ...]:
-    """The beats of a player's message. Words without any mark are speech."""
-    return _parse(text, speaker, is_reply=False)
+def parse_player(text: str, speaker: str, *, marks: Marks = Marks.BOTH) -> tuple[Beat, ...]:
+    """The beats of a player's message. Words without any mark are speech; ``marks`` are those of talk out of character."""
+    return _parse(text, speaker, is_reply=False, marks=marks)
 
 
 def parse_reply(raw: str, character: str) -> tuple[Beat, ...]:
@@ -106,6 +134,34 @@ def _marked(beat: Beat, character: str) -> str:
             return ("" if beat.speaker == character else f"**{beat.speaker}** ") + _quoted(beat.text)
 
 
+def json_part(raw: str) -> str | None:
+    """A reply from where its JSON begins, to its end; None when it is no JSON by the reply schema."""
+    start = _JSON_START.search(raw)
+    return raw[start.start() if start[0].startswith("{") else start.end() :] if start else None
+
+
+def settled(raw: str) -> str:
+    """The head of a reply that is still being written, up to the first mark of which it is not known yet what it becomes.
+
+    So nothing of it can turn out to be a thought, talk out of character, or JSON.
+    """
+    text = raw.rstrip(_GROWING)
+    opened = _OPENED.search(text)
+    for match in _SPAN.finditer(text):
+        if opened and opened.start() < match.start():
+            break
+        if not _is_closed(match):
+            return text[: match.start()]
+        if opened and opened.start() < match.end():
+            opened = _OPENED.search(text, match.end())
+    return text[: opened.start()] if opened else text
+
+
+def has_sentence(text: str) -> bool:
+    """Whether a text holds a whole sentence."""
+    return _SENTENCE_END.search(text) is not None
+
+
 def plain_name(name: str) -> str:
     """A display name that can label a line of a prompt: one line, no colon or bracket, nothing invisible or reordering.
 
@@ -120,7 +176,7 @@ def plain_name(name: str) -> str:
     return kept or "?"
 
 
-def _parse(text: str, speaker: str, *, is_reply: bool) -> tuple[Beat, ...]:
+def _parse(text: str, speaker: str, *, is_reply: bool, marks: Marks = Marks.BOTH) -> tuple[Beat, ...]:
     pieces: list[tuple[BeatKind | None, str]] = []
     plain: list[str] = []
     end = 0
@@ -131,7 +187,7 @@ def _parse(text: str, speaker: str, *, is_reply: bool) -> tuple[Beat, ...]:
         if words and not _STRAY.match(words):
             pieces.append((None, words))
 
-    for match in _SPAN.finditer(text):
+    for match in _SPANS[marks].finditer(text):
         plain.append(text[end : match.start()])
         end = match.end()
         name = match.lastgroup or "bold"
@@ -169,6 +225,15 @@ def _is_utterance(match: re.Match[str]) -> bool:
     )
 
 
+def _is_closed(match: re.Match[str]) -> bool:
+    """Whether the end of talk out of character was written, rather than taken to be the end of its line."""
+    if not match["ooc"]:
+        return True
+    if match[0].lstrip().startswith("//"):
+        return match.end() < len(match.string)
+    return match[0].endswith(("))", "））") if match[0].startswith(("((", "（（")) else ("]", ")", "）"))
+
+
 def _closed(raw: str) -> str:
     """A reply whose last thought was left open, as one that was cut off leaves it, with the mark that closes it."""
     last = raw[raw.rfind("\n") + 1 :]
@@ -182,10 +247,9 @@ def _json_beats(raw: str) -> list[dict[str, Any]] | None:
 
     None when the reply is no such JSON.
     """
-    start = _JSON_START.search(raw)
-    if not start:
+    text = json_part(raw)
+    if text is None:
         return None
-    text = raw[start.start() if start[0].startswith("{") else start.end() :]
     try:
         return _items(_DECODER.raw_decode(text)[0])
     except (ValueError, RecursionError):

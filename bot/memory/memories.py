@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -31,7 +31,7 @@ class MemoryStatus(StrEnum):
     ``condensed``: a newer memory stands for it. ``resolved``: a loose end that was tied. ``retracted``: taken out by a
     moderator. ``stale``: a turn it cites was edited or deleted; it is out of sight until its chapter is folded again.
     ``replaced``: its chapter was folded again. ``forgotten``: somebody that it told of asked to be forgotten; nothing of its
-    words is left, and nothing brings it back.
+    words is left, and nothing brings it back. ``aside``: the story was rewound to before what it tells.
     """
 
     ACTIVE = "active"
@@ -41,6 +41,7 @@ class MemoryStatus(StrEnum):
     STALE = "stale"
     REPLACED = "replaced"
     FORGOTTEN = "forgotten"
+    ASIDE = "aside"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +107,8 @@ class NewMemory:
 class Version:
     """One entry of a memory's history.
 
-    ``by`` is ``fold``, ``major fold``, ``audit``, ``edit``, ``deletion``, ``forgetting``, or a moderator's Discord id, which is
-    :data:`BY_FORGOTTEN` after the moderator asked to be forgotten.
+    ``by`` is ``fold``, ``major fold``, ``audit``, ``edit``, ``deletion``, ``rewinding``, ``forgetting``, or a moderator's
+    Discord id, which is :data:`BY_FORGOTTEN` after the moderator asked to be forgotten.
     """
 
     version: int
@@ -129,11 +130,33 @@ class Chapter:
 
 
 @dataclass(frozen=True, slots=True)
+class Viewer:
+    """A character who has a memory of the story; ``since`` is the first seq that it was there for, 0 for the lead."""
+
+    character_id: int
+    since: int
+
+
+@dataclass(frozen=True, slots=True)
+class Voices:
+    """Who said what memories cite. ``viewers`` are the characters present, the lead first.
+
+    ``authors`` are the characters who gave the cited replies, by seq, and ``thoughts`` those of the cited beats that nobody else
+    heard.
+    """
+
+    viewers: tuple[Viewer, ...]
+    authors: Mapping[int, int]
+    thoughts: frozenset[Citation] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class SessionMemory:
-    """Everything a session remembers, in the order of the numbers."""
+    """Everything a session remembers, in the order of the numbers. ``voices`` is None while nobody but the lead ever spoke."""
 
     chapters: tuple[Chapter, ...] = ()
     memories: tuple[Memory, ...] = ()
+    voices: Voices | None = None
 
     @property
     def folded_to(self) -> int:
@@ -173,10 +196,15 @@ class SessionMemory:
         return tuple(m for m in self.memories if m.is_active and m.kind is kind)
 
 
-def derived_from(memories: Iterable[Memory], seqs: frozenset[int]) -> frozenset[int]:
-    """The numbers of all memories that cite one of the turns, and of all that condense one of those, in any generation."""
+def derived_from(
+    memories: Iterable[Memory], seqs: frozenset[int], numbers: frozenset[int] = frozenset()
+) -> frozenset[int]:
+    """The numbers of all memories that cite one of the turns, and of all that condense one of those, in any generation.
+
+    With ``numbers`` those memories count as citing one.
+    """
     known = tuple(memories)
-    return above(known, {m.number for m in known if any(cite.seq in seqs for cite in m.cites)})
+    return above(known, {m.number for m in known if m.number in numbers or any(cite.seq in seqs for cite in m.cites)})
 
 
 def above(memories: Iterable[Memory], numbers: Iterable[int]) -> frozenset[int]:
@@ -190,30 +218,50 @@ def above(memories: Iterable[Memory], numbers: Iterable[int]) -> frozenset[int]:
 
 
 def after_change(memory: SessionMemory, seqs: frozenset[int]) -> tuple[Memory, ...]:
-    """The memories that change when covered turns were edited or deleted, as they are afterwards.
+    """The memories that change when turns were edited or deleted, as they are afterwards.
 
     Everything derived from the turns, in any generation, goes out of sight; what a condensed line stood for besides comes
     back into use, so that nothing else is forgotten with it. A loose end that one of the turns tied is open again. What a
     moderator retracted stays retracted.
     """
-    reached = derived_from(memory.memories, seqs)
     untouched = (MemoryStatus.REPLACED, MemoryStatus.RETRACTED, MemoryStatus.FORGOTTEN)
+    return _without(memory, seqs, derived_from(memory.memories, seqs), MemoryStatus.STALE, untouched)
+
+
+def after_rewinding(memory: SessionMemory, cut: int, end: int) -> tuple[Memory, ...]:
+    """The memories that change when the turns from ``cut`` to before ``end`` are set aside, with the chapters that cover them.
+
+    As by a change of those turns, but what goes out of sight is set aside.
+    """
+    seqs = frozenset(range(cut, end))
+    untouched = (MemoryStatus.REPLACED, MemoryStatus.RETRACTED, MemoryStatus.STALE, MemoryStatus.FORGOTTEN)
+    return _without(memory, seqs, derived_from(memory.memories, seqs), MemoryStatus.ASIDE, untouched)
+
+
+def _without(
+    memory: SessionMemory,
+    seqs: frozenset[int],
+    reached: frozenset[int],
+    out_of_sight: MemoryStatus,
+    untouched: Collection[MemoryStatus],
+) -> tuple[Memory, ...]:
     hidden = [m for m in memory.memories if m.number in reached and m.status not in untouched]
     standing = (MemoryStatus.ACTIVE, MemoryStatus.CONDENSED)
     freed = {number for m in hidden if m.status in standing for number in m.condenses} - reached
     revived = [m for m in memory.memories if m.number in freed and m.status is MemoryStatus.CONDENSED]
     untied = {m.number for m in memory.memories if m.resolved_by in seqs}
-    out_of_sight = [m for m in memory.memories if m.status is MemoryStatus.STALE and m.number in untied]
-    out_of_sight += [m for m in hidden if m.status is not MemoryStatus.STALE]
+    stale = [m for m in memory.memories if m.status is MemoryStatus.STALE and m.number in untied]
     return tuple(
-        [
+        [replace(m, resolved_by=None, version=m.version + 1) for m in stale]
+        + [
             replace(
                 m,
-                status=MemoryStatus.STALE,
+                status=out_of_sight,
                 resolved_by=None if m.number in untied else m.resolved_by,
                 version=m.version + 1,
             )
-            for m in out_of_sight
+            for m in hidden
+            if m.status not in (out_of_sight, MemoryStatus.STALE)
         ]
         + [replace(m, status=MemoryStatus.ACTIVE, version=m.version + 1) for m in revived]
         + [

@@ -1,8 +1,8 @@
-"""What a model is shown: chat messages with a role."""
+"""What a model is shown: chat messages with a role, and pictures."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Role = Literal["system", "user", "assistant"]
@@ -14,3 +14,11 @@ class Message:
 
     role: Role
     content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A JPEG, and the words that say which it is. It is no part of a prompt's messages, and nothing keeps it."""
+
+    jpeg: bytes = field(repr=False)
+    caption: str

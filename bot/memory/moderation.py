@@ -8,19 +8,22 @@ from enum import StrEnum
 from typing import Final
 
 from bot.memory.corrections import CorrectionKind
+from bot.memory.wording import Language
 
 
 @dataclass(frozen=True, slots=True)
 class GuildSettings:
     """What a guild chose: a role whose members are moderators here, the channel where corrections are posted, and its time zone.
 
-    ``time_zone`` is a name of the tz database; None leaves it to the operator.
+    ``time_zone`` is a name of the tz database; None leaves it to the operator. ``language`` is that of what a whole channel
+    reads; None leaves it to Discord.
     """
 
     guild_id: int
     moderator_role_id: int | None = None
     log_channel_id: int | None = None
     time_zone: str | None = None
+    language: Language | None = None
 
 
 # No Discord id is 0.

@@ -44,9 +44,9 @@ class Budgets:
     def prompt_limit(self, system_tokens: int) -> int:
         """The most that memory and raw turns may take together, so that prompt and reply fit the window.
 
-        A fiftieth of the window is kept free for the tail and for counting errors.
+        A twenty-fifth of the window is kept free for the tail and for counting errors.
         """
-        return min(self.ceiling, self.window - system_tokens - self.reply_output - self.window // 50)
+        return min(self.ceiling, self.window - system_tokens - self.reply_output - self.window // 25)
 
 
 @dataclass(frozen=True, slots=True)

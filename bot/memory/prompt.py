@@ -7,18 +7,22 @@ was put before a turn stays there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-from bot.memory.markup import plain_name
+from bot.memory.lore import LoreBook, LoreEntry, constant_entries, matching, with_keys
+from bot.memory.macros import filled
+from bot.memory.markup import plain_name, shown
 from bot.memory.memories import Memory, MemoryKind, SessionMemory
 from bot.memory.messages import Message, Role
 from bot.memory.turns import Turn
 from bot.memory.wording import WORDINGS, Language
 
 _INDENT: Final = "\n    "
+_START: Final = re.compile(r"^[ \t]*<START>[ \t]*$", re.IGNORECASE | re.MULTILINE)
 _SHORTEST_GAP: Final = timedelta(hours=3)
 _SHARE_OF_ENDS: Final = 4
 _LEAVES_FIRST: Final = (MemoryKind.QUOTE, MemoryKind.CLAIM, MemoryKind.EVENT, MemoryKind.SECRET, MemoryKind.FACT)
@@ -26,24 +30,96 @@ _LEAVES_FIRST: Final = (MemoryKind.QUOTE, MemoryKind.CLAIM, MemoryKind.EVENT, Me
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """Who the bot plays. ``first_message`` greets the players; it is a turn of its own when used."""
+    """Who the bot plays: what a model is told of a card. ``first_message`` and ``alternate_greetings`` greet the players; one
+    of them is a turn of its own when used.
+    """
 
     name: str
     description: str
     first_message: str = ""
+    nickname: str = ""
+    personality: str = ""
+    scenario: str = ""
+    mes_example: str = ""
+    system_prompt: str = ""
+    post_history_instructions: str = ""
+    alternate_greetings: tuple[str, ...] = ()
+    book: LoreBook | None = None
+
+    @property
+    def greetings(self) -> tuple[str, ...]:
+        """How a story may open, the usual way first."""
+        return tuple(text for text in (self.first_message, *self.alternate_greetings) if text.strip())
 
 
 def system_text(card: Card, language: Language, *, json_reply: bool) -> str:
-    """The system prompt: the same bytes for every session of a character in a language."""
+    """The system prompt: the same bytes for every session of a character in a language.
+
+    Nobody's name stands in it: ``{{user}}`` is a phrase for the players, of whom there may be several. Of the lorebook it has
+    what is told always. The card's own prompt stands before our rules, or around them where it says ``{{original}}``; they
+    are never left out, because they explain how a player's turn is told from a forged one.
+
+    The instructions for after the history end the system prompt. Where the card wants them, behind the newest turn, they would
+    be in another place in each prompt: the next one would not repeat them, and the prefix would break with every turn.
+    """
     words = WORDINGS[language]
-    return "\n\n".join(
-        (
-            words.card.format(name=card.name, description=card.description.strip()),
-            words.rules.format(name=card.name)
-            + "\n"
-            + (words.rules_json.format() if json_reply else words.rules_markup),
-        )
+    stable = constant_entries(card.book) if card.book else ()
+    rules = (
+        words.rules.format(name=card.name) + "\n" + (words.rules_json.format() if json_reply else words.rules_markup)
     )
+    own = _filled(card, card.system_prompt, language, original=rules)
+    described = words.card.format(name=card.name, description=_filled(card, card.description, language))
+    parts = (
+        _lore_section((entry for entry in stable if entry.before_card), card, language),
+        described if card.description.strip() else described.strip(),
+        _about(words.personality, card.personality, card, language),
+        _about(words.scenario, card.scenario, card, language),
+        _lore_section((entry for entry in stable if not entry.before_card), card, language),
+        _about(words.examples, _START.sub("---", card.mes_example).strip().removeprefix("---"), card, language),
+        own,
+        "" if rules in own else rules,
+        _filled(card, card.post_history_instructions, language),
+    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def greeting_text(card: Card, number: int, language: Language, *, player: str = "", longest: int | None = None) -> str:
+    """The greeting of a number, from 0, as it is said to a player; to all of them when no name is given.
+
+    For a label, no more than its first ``longest`` characters, as they stand in the card, are looked at. Raises IndexError when
+    the card has no such greeting.
+    """
+    return _filled(card, card.greetings[number][:longest], language, user=player)
+
+
+def lore_lines(
+    card: Card,
+    turns_shown: Sequence[Turn],
+    *,
+    already: str,
+    language: Language,
+    tokens: int,
+    size: Callable[[str], int],
+    replies: int | None = None,
+    viewer_id: int | None = None,
+) -> tuple[str, ...]:
+    """The lines of the card's lorebook that the newest turns call for, for the tail; ``size`` counts tokens.
+
+    What stands ``already`` in the prompt is not said again, but counts towards the ``tokens``. ``turns_shown`` are the raw
+    turns of the prompt, the newest last. ``replies`` is how many the character has given in the whole story, for entries that
+    wait for a number of them; None lets them in. ``viewer_id`` is as in :func:`turn_text`. A hostile book can cost about a
+    second.
+    """
+    if card.book is None or tokens <= 0:
+        return ()
+    book = with_keys(card.book, lambda key: _filled(card, key, language))
+    texts = [f"{turn.author.name}: {_said(turn, viewer_id)}" for turn in turns_shown]
+    contents = (
+        _indented(_filled(card, entry.content, language))
+        for entry in matching(book, texts, tokens, size, replies=replies)
+    )
+    told = dict.fromkeys(content for content in contents if content and content not in already)
+    return tuple(WORDINGS[language].lore_line.format(text=content) for content in told)
 
 
 def memory_text(memory: SessionMemory, language: Language, *, open_ends: int) -> str:
@@ -118,15 +194,21 @@ def memory_line(memory: Memory, language: Language) -> str:
             return what.text
 
 
-def turn_text(turn: Turn) -> str:
+def is_own(turn: Turn, viewer_id: int | None) -> bool:
+    """Whether a turn is a reply of the character whose prompt it is shown in."""
+    return not turn.author.is_player and viewer_id in (None, turn.author.id)
+
+
+def turn_text(turn: Turn, viewer_id: int | None = None) -> str:
     """A turn as the history shows it: replies byte for byte; a player's text behind their name.
 
-    Line breaks of a player's text are indented, so that a forged ``Name:`` line cannot start a line of its own.
+    ``viewer_id`` is the character whose prompt it is for: of another's reply it has what players see, behind that one's name.
+    With None there is but one. Line breaks of another's text are indented, so that a forged ``Name:`` line cannot start a line
+    of its own.
     """
-    if not turn.author.is_player:
+    if is_own(turn, viewer_id):
         return turn.raw
-    lines = [line.strip() for line in turn.raw.splitlines() if line.strip()]
-    return f"{plain_name(turn.author.name)}: " + _INDENT.join(lines)
+    return f"{plain_name(turn.author.name)}: {_indented(_heard(turn))}"
 
 
 def tail_text(gap: timedelta | None, language: Language, recalled: Sequence[str] = ()) -> str:
@@ -137,11 +219,13 @@ def tail_text(gap: timedelta | None, language: Language, recalled: Sequence[str]
     return "\n".join([*recalled, *_time_passed(gap, language)])
 
 
-def build(system: str, memory: str, turns: Sequence[Turn], language: Language) -> tuple[Message, ...]:
+def build(
+    system: str, memory: str, turns: Sequence[Turn], language: Language, viewer_id: int | None = None
+) -> tuple[Message, ...]:
     """The messages of a reply's prompt. ``turns`` are the raw ones that stay with their tails, the newest last.
 
     Roles alternate strictly, as some chat templates demand: neighbouring turns of players share a message, and a fixed
-    line stands between two replies.
+    line stands between two replies. ``viewer_id`` is as in :func:`turn_text`: other characters stand among the players.
     """
     words = WORDINGS[language]
     messages = [
@@ -150,8 +234,9 @@ def build(system: str, memory: str, turns: Sequence[Turn], language: Language) -
         Message("assistant", words.acknowledged),
     ]
     for turn in turns:
-        text = f"{turn.tail}\n{turn_text(turn)}" if turn.tail else turn_text(turn)
-        role: Role = "user" if turn.author.is_player else "assistant"
+        text = turn_text(turn, viewer_id)
+        text = f"{turn.tail}\n{text}" if turn.tail else text
+        role: Role = "assistant" if is_own(turn, viewer_id) else "user"
         if messages[-1].role != role:
             messages.append(Message(role, text))
         elif role == "user":
@@ -166,6 +251,38 @@ def build(system: str, memory: str, turns: Sequence[Turn], language: Language) -
 def flat(messages: Sequence[Message]) -> str:
     """The messages as one text with role marks, to compare prompts and to count them."""
     return "".join(f"<{message.role}>\n{message.content}\n" for message in messages)
+
+
+def _filled(card: Card, text: str, language: Language, *, user: str = "", original: str = "") -> str:
+    """A text of the card with its macros filled in, always the same for the same card."""
+    user = user or WORDINGS[language].players
+    return filled(text.strip(), char=card.nickname or card.name, user=user, original=original, seed=card.name).strip()
+
+
+def _about(title: str, text: str, card: Card, language: Language) -> str:
+    """A section of the card; nothing when there is nothing to say."""
+    content = _filled(card, text, language)
+    return f"{title.format(name=card.name)}\n{content}" if content else ""
+
+
+def _lore_section(entries: Iterable[LoreEntry], card: Card, language: Language) -> str:
+    contents = [content for entry in entries if (content := _filled(card, entry.content, language))]
+    return "\n".join([WORDINGS[language].lore, *contents]) if contents else ""
+
+
+def _said(turn: Turn, viewer_id: int | None) -> str:
+    """A turn as keys are looked for in it: without the marks of a reply's format."""
+    return "\n".join(beat.text for beat in turn.beats) if is_own(turn, viewer_id) else _heard(turn)
+
+
+def _heard(turn: Turn) -> str:
+    """What everybody gets to know of a turn: of a reply neither a thought nor talk out of character."""
+    return turn.raw if turn.author.is_player else shown(turn.raw, turn.beats, turn.author.name)
+
+
+def _indented(text: str) -> str:
+    """A text of which only the first line can begin at the margin, where names stand."""
+    return _INDENT.join(line.strip() for line in text.splitlines() if line.strip())
 
 
 def _time_passed(gap: timedelta | None, language: Language) -> tuple[str, ...]:

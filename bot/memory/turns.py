@@ -29,12 +29,14 @@ class TurnState(StrEnum):
 
     ``writing``: a reply whose place is taken while the model works. ``kept``: committed and part of the story.
     ``failed``: a reply that never reached the players; it never happened. ``deleted``: taken back by its author.
+    ``aside``: the story was rewound to before it; it comes back only if the story does.
     """
 
     WRITING = "writing"
     KEPT = "kept"
     FAILED = "failed"
     DELETED = "deleted"
+    ASIDE = "aside"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +50,25 @@ class Beat:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """A player (``id`` is their Discord id) or a character (``id`` is its row)."""
+    """A player (``id`` is their Discord id) or a character (``id`` is its row).
+
+    ``persona_id`` is who a player spoke as, or None for themselves.
+    """
 
     kind: AuthorKind
     id: int
     name: str
+    persona_id: int | None = None
 
     @property
     def is_player(self) -> bool:
         """Whether a person wrote it."""
         return self.kind is AuthorKind.PLAYER
+
+    @property
+    def voice(self) -> tuple[int, int | None]:
+        """What stays the same under every name: the id, and the persona of a player."""
+        return self.id, self.persona_id
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -114,10 +125,35 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Telling:
+    """One version of a reply: ``raw`` as the model wrote it, byte for byte, its beats, and what the server counted.
+
+    ``tokens`` is what it takes in a prompt; the other counts are None where the server gave none.
+    """
+
+    raw: str
+    beats: tuple[Beat, ...]
+    tokens: int
+    finish_reason: str | None
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    completion_tokens: int | None = None
+    model: str | None = None
+
+    @property
+    def was_cut(self) -> bool:
+        """Whether it was cut by the limit of a reply's length."""
+        return self.finish_reason == "length"
+
+
+@dataclass(frozen=True, slots=True)
 class PlayerMessage:
     """A message as the gateway brought it: plain data, no Discord object.
 
-    ``channel_id`` is the channel or thread it was written in; ``message_id`` makes a replayed event harmless.
+    ``channel_id`` is the channel or thread it was written in; ``message_id`` makes a replayed event harmless. Once it was
+    heard, ``persona_id`` is who its author speaks as, ``author_name`` that persona's name and ``text`` what they say, with a
+    note for each of the ``pictures``, which are what its author says that they show, or the names of their files.
+    ``reply_to`` is the message it replies to, and ``mentions_bot`` whether it calls the bot itself.
     """
 
     message_id: int
@@ -126,6 +162,10 @@ class PlayerMessage:
     author_name: str
     text: str
     at: datetime
+    persona_id: int | None = None
+    pictures: tuple[str, ...] = ()
+    reply_to: int | None = None
+    mentions_bot: bool = False
 
 
 def unanswered(turns: Iterable[Turn]) -> tuple[Turn, ...]:

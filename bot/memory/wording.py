@@ -13,6 +13,12 @@ class Wording:
     """The fixed parts of a prompt in one language; a field in braces is filled in."""
 
     card: str
+    players: str
+    personality: str
+    scenario: str
+    examples: str
+    lore: str
+    lore_line: str
     rules: str
     rules_json: str
     rules_markup: str
@@ -47,6 +53,12 @@ class Wording:
 
 _EN: Final = Wording(
     card="You play {name} in a roleplay that is told in a chat.\n\n{description}",
+    players="the players",
+    personality="What {name} is like:",
+    scenario="Where the story begins:",
+    examples="Examples of how {name} talks. They only show the manner: none of it has happened.",
+    lore="What is known of this world:",
+    lore_line="[Of this world: {text}]",
     rules=(
         "Rules of the story:\n"
         "- Write only what {name} does, says and thinks, and what happens around {name}. Never decide for a player.\n"
@@ -120,6 +132,12 @@ _EN: Final = Wording(
 
 _JA: Final = Wording(
     card="あなたはチャットで語られるロールプレイで「{name}」を演じる。\n\n{description}",
+    players="プレイヤーたち",
+    personality="{name}の性格:",
+    scenario="物語の始まりの状況:",
+    examples="{name}の話し方の例。口調を示すだけで、どれも実際に起きたことではない。",
+    lore="この世界について:",
+    lore_line="[この世界について: {text}]",
     rules=(
         "物語の決まり:\n"
         "- {name}の行動、言葉、胸の内と、その周りで起きることだけを書く。プレイヤーの行動は決めない。\n"
@@ -186,6 +204,12 @@ _JA: Final = Wording(
 
 _ZH: Final = Wording(
     card="你在一场以聊天讲述的角色扮演中扮演{name}。\n\n{description}",
+    players="玩家们",
+    personality="{name}的性格：",
+    scenario="故事开始时的情形：",
+    examples="{name}说话方式的示例。只示范语气，其中的事都没有发生过。",
+    lore="关于这个世界：",
+    lore_line="[关于这个世界：{text}]",
     rules=(
         "故事的规则：\n"
         "- 只写{name}的言行、心思和周围发生的事，绝不替玩家做决定。\n"

@@ -9,6 +9,8 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self
 
+from bot.store.branches import BranchStore
+from bot.store.casts import CastStore
 from bot.store.changes import ChangeStore
 from bot.store.chapters import ChapterStore
 from bot.store.characters import CharacterStore
@@ -20,15 +22,18 @@ from bot.store.forgetting import ForgettingStore
 from bot.store.imports import ImportStore
 from bot.store.judgements import JudgementStore, NotesWork, TraitsWork
 from bot.store.ledger import Render
+from bot.store.manners import MannersStore
 from bot.store.memories import MemoryStore
 from bot.store.migrate import migrate as migrate_database
 from bot.store.migrate import upgrade
 from bot.store.moderation import ModerationStore
 from bot.store.own_data import OwnDataStore
 from bot.store.people import PeopleStore
+from bot.store.personas import PersonaStore
 from bot.store.planning import Due
 from bot.store.sessions import SessionStore
 from bot.store.statistics import Call, StatisticsStore
+from bot.store.tellings import TellingStore
 from bot.store.traits import TraitStore
 from bot.store.turns import TurnStore
 from bot.store.webhooks import WebhookStore
@@ -40,7 +45,9 @@ class Store(
     CharacterStore,
     SessionStore,
     TurnStore,
+    TellingStore,
     ChangeStore,
+    BranchStore,
     MemoryStore,
     FoldStore,
     ChapterStore,
@@ -55,6 +62,9 @@ class Store(
     TraitStore,
     JudgementStore,
     ImportStore,
+    PersonaStore,
+    MannersStore,
+    CastStore,
 ):
     """Everything that is kept. Open it with ``open``, close it with ``close`` or at the end of ``async with``."""
 

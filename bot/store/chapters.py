@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.memories import (
@@ -24,9 +24,10 @@ from bot.memory.turns import TurnState
 from bot.store.ledger import Render, add_memories, load_histories, load_memory, write_changed
 from bot.store.moderation import raise_flags
 from bot.store.planning import plan_unless_open
-from bot.store.rows import Topic, lock_session, write_head
+from bot.store.rows import Topic, lock_session
 from bot.store.tables import chapters as chapter_table
 from bot.store.tables import sessions, turns
+from bot.store.views import write_head
 
 
 class ChapterStore(Topic):
@@ -63,7 +64,8 @@ class ChapterStore(Topic):
             before = await load_memory(connection, session_id)
             if settled is not None and settled != _settled(before):
                 return None
-            ordinal = max((chapter.ordinal for chapter in before.chapters), default=0) + 1
+            of_session = chapter_table.c.session_id == session_id
+            ordinal = (await connection.scalar(select(func.max(chapter_table.c.ordinal)).where(of_session)) or 0) + 1
             chapter = Chapter(ordinal, min(stretch.first, *revisions, stretch.last), stretch.last)
             await connection.execute(
                 insert(chapter_table).values(
@@ -82,7 +84,7 @@ class ChapterStore(Topic):
             await write_changed(connection, session_id, tied, by=by, reason="resolved", at=at)
             after_all = _with(before, tied, added)
             after_all = replace(after_all, chapters=(*before.chapters, chapter))
-            await write_head(connection, session_id, render(after_all))
+            await write_head(connection, session_id, render, after_all)
             if audit_at is not None:
                 await plan_unless_open(connection, session_id, FoldKind.AUDIT, audit_at, ordinal)
             return chapter
@@ -105,14 +107,16 @@ class ChapterStore(Topic):
         """Write a chapter's memories anew; the former ones are replaced, but for those with a story of their own.
 
         What a moderator settled, what a synopsis stands for and loose ends that were tied stay. False, and nothing is
-        written, unless ``revisions`` are exactly those of the chapter's kept turns; ``settled`` and ``audit_at`` are as in
-        :meth:`commit_chapter`. Raises LookupError.
+        written, unless ``revisions`` are exactly those of the chapter's kept turns and the chapter is in sight; ``settled`` and
+        ``audit_at`` are as in :meth:`commit_chapter`. Raises LookupError.
         """
         async with self._database.write() as connection:
             await lock_session(connection, session_id)
             before = await load_memory(connection, session_id)
             chapter = next((c for c in before.chapters if c.ordinal == chapter_ordinal), None)
             if chapter is None:
+                if await _is_aside(connection, session_id, chapter_ordinal):
+                    return False
                 raise LookupError(f"no chapter {chapter_ordinal} in session {session_id}")
             if await _revisions(connection, session_id, chapter.first, chapter.last) != dict(revisions):
                 return False
@@ -135,7 +139,7 @@ class ChapterStore(Topic):
             tied = _tied(between, resolved)
             await write_changed(connection, session_id, tied, by=by, reason="resolved", at=at)
             added = await add_memories(connection, session_id, memories, chapter=chapter_ordinal, by=by, at=at)
-            await write_head(connection, session_id, render(_with(between, tied, added)))
+            await write_head(connection, session_id, render, _with(between, tied, added))
             if audit_at is not None:
                 await plan_unless_open(connection, session_id, FoldKind.AUDIT, audit_at, chapter_ordinal)
             return True
@@ -178,7 +182,7 @@ class ChapterStore(Topic):
             await write_changed(connection, session_id, tied, by=by, reason="resolved", at=at)
             await raise_flags(connection, session_id, flagged, at=at)
             if touched:
-                await write_head(connection, session_id, render(_with(before, [*claims, *tied])))
+                await write_head(connection, session_id, render, _with(before, [*claims, *tied]))
             return True
 
     async def commit_synopsis(
@@ -222,7 +226,7 @@ class ChapterStore(Topic):
                 replace(chapter, absorbed=chapter.absorbed or chapter.ordinal in chapters)
                 for chapter in before.chapters
             )
-            await write_head(connection, session_id, render(replace(after_all, chapters=moved)))
+            await write_head(connection, session_id, render, replace(after_all, chapters=moved))
             return True
 
 
@@ -237,6 +241,14 @@ async def _revisions(connection: AsyncConnection, session_id: int, first: int, l
         turns.c.state.in_((TurnState.KEPT, TurnState.WRITING)),
     )
     return {row.seq: row.revision for row in await connection.execute(statement)}
+
+
+async def _is_aside(connection: AsyncConnection, session_id: int, ordinal: int) -> bool:
+    """Whether the story was rewound to before the end of a chapter."""
+    chapter = select(chapter_table.c.aside).where(
+        chapter_table.c.session_id == session_id, chapter_table.c.ordinal == ordinal
+    )
+    return bool(await connection.scalar(chapter))
 
 
 def _tied(memory: SessionMemory, resolved: Mapping[int, int]) -> list[Memory]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import DateTime, Dialect, String, Text
+from sqlalchemy import Column, DateTime, Dialect, String, Text
 from sqlalchemy.types import TypeDecorator
 
+from bot.memory.branches import Line
+from bot.memory.memories import MemoryStatus
+from bot.memory.personas import Brackets
 from bot.memory.turns import Beat, BeatKind
 
 E = TypeVar("E", bound=StrEnum)
@@ -73,3 +78,79 @@ class BeatsText(TypeDecorator[tuple[Beat, ...]]):
         if value is None:
             return None
         return tuple(Beat(BeatKind(row["kind"]), row["text"], row["speaker"]) for row in json.loads(value))
+
+
+class BracketsText(TypeDecorator[tuple[Brackets, ...]]):
+    """The brackets of a persona, as JSON text."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: tuple[Brackets, ...] | None, dialect: Dialect) -> str | None:
+        """An array of pairs."""
+        if value is None:
+            return None
+        rows = [[pair.prefix, pair.suffix] for pair in value]
+        return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> tuple[Brackets, ...] | None:
+        """The pairs in order."""
+        return None if value is None else tuple(Brackets(prefix, suffix) for prefix, suffix in json.loads(value))
+
+
+class LineText(TypeDecorator[Line]):
+    """What a way of a story consisted of, as JSON text. Numbers stand in runs: months of play stay a few kilobytes."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Line | None, dialect: Dialect) -> str | None:
+        """An object."""
+        if value is None:
+            return None
+        of_status: dict[MemoryStatus, list[int]] = defaultdict(list)
+        for number, status in value.statuses.items():
+            of_status[status].append(number)
+        line = {
+            "turns": runs_of(value.turns),
+            "chapters": {str(ordinal): absorbed for ordinal, absorbed in value.chapters.items()},
+            "statuses": {status.value: runs_of(numbers) for status, numbers in of_status.items()},
+            "resolved": {str(number): seq for number, seq in value.resolved.items()},
+            "decided": {str(number): version for number, version in value.decided.items()},
+            "raw_from": value.raw_from,
+        }
+        return json.dumps(line, separators=(",", ":"))
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Line | None:
+        """The line."""
+        if value is None:
+            return None
+        line = json.loads(value)
+        return Line(
+            turns=frozenset(_in_runs(line["turns"])),
+            chapters={int(ordinal): absorbed for ordinal, absorbed in line["chapters"].items()},
+            statuses={n: MemoryStatus(status) for status, runs in line["statuses"].items() for n in _in_runs(runs)},
+            resolved={int(number): seq for number, seq in line["resolved"].items()},
+            decided={int(number): version for number, version in line["decided"].items()},
+            raw_from=line["raw_from"],
+        )
+
+
+def runs_of(numbers: Iterable[int]) -> list[list[int]]:
+    """Numbers as runs of consecutive ones, each by its first and last."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return runs
+
+
+def _in_runs(runs: Iterable[list[int]]) -> Iterable[int]:
+    return (number for first, last in runs for number in range(first, last + 1))
+
+
+def required(name: str, kind: Any, *more: Any) -> Column[Any]:
+    """A column that is never NULL."""
+    return Column(name, kind, *more, nullable=False)

@@ -8,18 +8,11 @@ from datetime import datetime
 from sqlalchemy import delete, exists, insert, or_, select, union
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.store.people_tables import acquaintances, active_personas, departures, mornings
 from bot.store.removal import remove_acquaintances, remove_session
 from bot.store.rows import Topic
 from bot.store.search import scrub
-from bot.store.tables import (
-    acquaintances,
-    characters,
-    departures,
-    guild_settings,
-    mornings,
-    sessions,
-    webhooks,
-)
+from bot.store.tables import characters, guild_settings, sessions, webhooks
 
 
 class DepartureStore(Topic):
@@ -39,7 +32,10 @@ class DepartureStore(Topic):
         """Bring the departures in line with the guilds that the bot is in. Returns those that count as departed from now."""
         present = frozenset(guild_ids)
         known = union(
-            select(characters.c.guild_id), select(sessions.c.guild_id), select(guild_settings.c.guild_id)
+            select(characters.c.guild_id),
+            select(sessions.c.guild_id),
+            select(guild_settings.c.guild_id),
+            select(active_personas.c.guild_id).where(active_personas.c.guild_id != 0),
         ).subquery()
         async with self._database.write() as connection:
             gone = set(await connection.scalars(select(departures.c.guild_id)))
@@ -78,6 +74,14 @@ class DepartureStore(Topic):
             await scrub(connection)
             return True
 
+    async def pictures_of_guild(self, guild_id: int) -> tuple[str, ...]:
+        """The addresses of the pictures that go with a guild, of its characters; none when the bot is back."""
+        kept = select(characters.c.avatar_url).where(characters.c.guild_id == guild_id, characters.c.avatar_url != "")
+        async with self._database.read() as connection:
+            if not await _is_departed(connection, guild_id):
+                return ()
+            return tuple(await connection.scalars(kept.order_by(characters.c.id)))
+
     async def remove_guild(self, guild_id: int) -> bool:
         """Remove what is left of a guild that removed the bot, and its departure; False when the bot is back."""
         async with self._database.write() as connection:
@@ -92,7 +96,7 @@ class DepartureStore(Topic):
                 await remove_session(connection, session_id)
             await remove_acquaintances(connection, acquaintances.c.character_id.in_(ids))
             await connection.execute(delete(characters).where(of_guild))
-            for rows in (guild_settings, mornings, departures):
+            for rows in (guild_settings, mornings, active_personas, departures):
                 await connection.execute(delete(rows).where(rows.c.guild_id == guild_id))
             await scrub(connection)
         await self._database.checkpoint()

@@ -14,9 +14,7 @@ from bot.memory.people import ExchangeState, JudgementKind
 from bot.memory.story import FoldState, Session
 from bot.memory.turns import AuthorKind, Turn, TurnState
 from bot.store.people import drop_tails_of_character, lock_people, may_be_remembered, unwilling
-from bot.store.planning import OPEN
-from bot.store.portraits import ACQUAINTANCES, acquaintance_of, remove_notes, remove_traits
-from bot.store.tables import (
+from bot.store.people_tables import (
     acquaintances,
     exchanges,
     former_texts,
@@ -25,8 +23,10 @@ from bot.store.tables import (
     notes,
     trait_sources,
     traits,
-    turns,
 )
+from bot.store.planning import OPEN
+from bot.store.portraits import ACQUAINTANCES, acquaintance_of, remove_notes, remove_traits
+from bot.store.tables import turns
 
 # So many exchanges with a person wait before the oldest of them are judged; the figure is the seed's.
 ENOUGH: Final = 8
@@ -101,9 +101,10 @@ async def note_exchanges(connection: AsyncConnection, session: Session, reply: T
         seqs[row.author_id].append(row.seq)
         names[row.author_id] = row.author_name
     left_out = set((await connection.scalars(unwilling(seqs))).all())
-    await lock_people(connection, session.character.id)
+    character_id = session.author(reply).id
+    await lock_people(connection, character_id)
     for player_id in sorted(seqs.keys() - left_out):
-        acquaintance_id = await meet(connection, session.character.id, player_id, names[player_id])
+        acquaintance_id = await meet(connection, character_id, player_id, names[player_id])
         if acquaintance_id is None:
             continue
         judged_to = await _replace_unanswered(connection, acquaintance_id, session.id, previous)
@@ -137,16 +138,20 @@ async def reach_people(connection: AsyncConnection, session: Session, changed: S
                 edited.add((session.id, turn.seq))
     if not seqs:
         return
-    await lock_people(connection, session.character.id)
+    character_ids = sorted({session.character.id, *(member.character.id for member in session.others)})
+    for character_id in character_ids:
+        await lock_people(connection, character_id)
     reached = False
     for player_id, own in sorted(seqs.items()):
         places = {(session.id, seq) for seq in own}
         lost = await _lose_notes(connection, places, edited)
         faded = await _lose_sources(connection, places, edited)
         reached = reached or bool(lost or faded)
-        await _judge_again(connection, session.character.id, player_id, places | lost, at)
+        for character_id in character_ids:
+            await _judge_again(connection, character_id, player_id, places | lost, at)
     if reached:
-        await drop_tails_of_character(connection, session.character.id)
+        for character_id in character_ids:
+            await drop_tails_of_character(connection, character_id)
 
 
 async def _lose_notes(

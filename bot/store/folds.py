@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Final
 
-from sqlalchemy import func, select, update
+from sqlalchemy import and_, exists, func, select, update
 
 from bot.memory.story import Fold, FoldKind, FoldState
 from bot.store.planning import newest_seq, plan_unless_open
 from bot.store.rows import Topic, fold_of, lock_session, lock_session_of_fold
-from bot.store.tables import folds
+from bot.store.tables import chapters, folds
+
+# Work on a chapter waits while the chapter is set aside.
+_IS_DUE: Final = and_(
+    folds.c.state == FoldState.DUE,
+    ~exists().where(
+        chapters.c.session_id == folds.c.session_id, chapters.c.ordinal == folds.c.chapter, chapters.c.aside
+    ),
+)
 
 
 class FoldStore(Topic):
@@ -23,14 +32,14 @@ class FoldStore(Topic):
 
     async def due_folds(self, now: datetime) -> tuple[Fold, ...]:
         """What is due by now, the longest waiting first."""
-        statement = select(folds).where(folds.c.state == FoldState.DUE, folds.c.due_at <= now)
+        statement = select(folds).where(_IS_DUE, folds.c.due_at <= now)
         async with self._database.read() as connection:
             rows = await connection.execute(statement.order_by(folds.c.due_at, folds.c.id))
             return tuple(fold_of(row) for row in rows)
 
     async def next_due(self) -> datetime | None:
         """When the next fold is due, which may be in the past; None while none is planned."""
-        statement = select(func.min(folds.c.due_at)).where(folds.c.state == FoldState.DUE)
+        statement = select(func.min(folds.c.due_at)).where(_IS_DUE)
         async with self._database.read() as connection:
             due: datetime | None = await connection.scalar(statement)
         return due

@@ -11,23 +11,32 @@ from typing import Any, Final
 from sqlalchemy import Select, delete, exists, insert, or_, select, union, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.memory.forgetting import Cut, Traces, after_forgetting, of_person, without
-from bot.memory.markup import written
+from bot.memory.forgetting import (
+    Cut,
+    Traces,
+    after_forgetting,
+    of_person,
+    tellings_without,
+    without,
+    written_anew,
+)
 from bot.memory.memories import BY_FORGOTTEN, SessionMemory
 from bot.memory.story import FoldKind, Session
-from bot.memory.turns import AuthorKind, Citation, Turn, TurnState
+from bot.memory.turns import AuthorKind, Citation, Telling, Turn, TurnState
+from bot.store.cast_tables import cast
 from bot.store.ledger import Render, load_histories, load_memory, write_changed
+from bot.store.people_tables import acquaintances, forgettings, persona_labels, personas
+from bot.store.personas import forget_personas, own_personas
 from bot.store.planning import plan_unless_open
 from bot.store.removal import remove_acquaintances, remove_kept, remove_session
-from bot.store.rows import Topic, drop_tails, lock_session, turn_of, write_head
+from bot.store.rows import Topic, drop_tails, lock_session, turn_of
 from bot.store.search import index_turn, scrub
 from bot.store.tables import (
-    acquaintances,
+    branches,
     characters,
     evidence,
     findable,
     flags,
-    forgettings,
     memories,
     messages,
     players,
@@ -35,6 +44,8 @@ from bot.store.tables import (
     turns,
     versions,
 )
+from bot.store.tellings import replace_tellings, tellings_in
+from bot.store.views import write_head
 
 _BY: Final = "forgetting"
 
@@ -84,17 +95,24 @@ class ForgettingStore(Topic):
             await remove_kept(connection, of_person_)
 
     async def stories_with(self, player_id: int) -> tuple[int, ...]:
-        """The stories in which something of a person may stand, the oldest first."""
+        """The stories in which something of a person may stand.
+
+        Those in which they never wrote come first: only the names that they have in the others say who is meant there.
+        """
+        named = union(*(select(t.c.session_id).where(t.c.player_id == player_id) for t in (players, persona_labels)))
         async with self._database.read() as connection:
-            return tuple(sorted(await connection.scalars(_stories(player_id))))
+            own = set(await connection.scalars(select(named.subquery().c[0])))
+            found = set(await connection.scalars(_stories(player_id)))
+        return tuple(sorted(found, key=lambda session_id: (session_id in own, session_id)))
 
     async def forget_in_story(self, session_id: int, player_id: int, at: datetime, render: Render) -> Forgotten | None:
         """Let a story forget a person; None when it is gone.
 
         A story in which nobody else ever wrote goes whole. Of another, what the person wrote goes, with their names, their
-        reports, the tails of former prompts, the lines of replies that name them or repeat their words, and every memory
-        that rests on any of this; the chapters of these turns are folded again from what is left, planned for ``at``. Each
-        turn gets a new revision, so that no fold or judgement that read the old words is committed.
+        reports, the tails of former prompts, the lines of replies that name them or repeat their words, in all tellings, and
+        every memory that rests on any of this, in sight or set aside; the chapters of these turns are folded again from what
+        is left, planned for ``at``. Each turn gets a new revision, so that no fold or judgement that read the old words is
+        committed.
         """
         async with self._database.write() as connection:
             try:
@@ -109,8 +127,16 @@ class ForgettingStore(Topic):
             await scrub(connection)
             return done
 
+    async def pictures_of(self, player_id: int) -> tuple[str, ...]:
+        """The addresses of the pictures that go with a person: of their personas, and of the characters they alone play with."""
+        own = characters.c.guild_id.is_(None), characters.c.owner_id == player_id
+        kept = select(characters.c.avatar_url).where(*own).order_by(characters.c.id)
+        async with self._database.read() as connection:
+            played = [persona.avatar_url for persona, _ in await own_personas(connection, player_id)]
+            return tuple(filter(None, (*played, *await connection.scalars(kept))))
+
     async def forget_person(self, player_id: int, at: datetime, *, asked_at: datetime) -> None:
-        """The last step in the rows: no character knows the person, and those of their direct messages are gone.
+        """The last step in the rows: their personas are gone, no character knows them, and those of direct messages are gone.
 
         What they made for a guild stays the guild's, without their name; and that they did not want to be remembered by a
         character holds. ``asked_at`` is the wish that is carried out: one that came since is yet to be.
@@ -126,6 +152,7 @@ class ForgettingStore(Topic):
                 await remove_session(connection, session_id)
             await connection.execute(delete(characters).where(*own))
             await connection.execute(update(characters).where(characters.c.owner_id == player_id).values(owner_id=0))
+            await forget_personas(connection, player_id)
             carried_out = forgettings.c.player_id == player_id, forgettings.c.asked_at == asked_at
             wish = update(forgettings).where(*carried_out)
             await connection.execute(wish.values(emptied_at=at))
@@ -142,8 +169,12 @@ class ForgettingStore(Topic):
         return True
 
 
+_Retold = dict[int, tuple[int | None, tuple[Telling, ...]] | None]
+
+
 def _played(character_ids: Sequence[int]) -> Select[Any]:
-    return select(sessions.c.id).where(sessions.c.character_id.in_(character_ids))
+    joined = select(cast.c.session_id).where(cast.c.character_id.in_(character_ids))
+    return select(sessions.c.id).where(or_(sessions.c.character_id.in_(character_ids), sessions.c.id.in_(joined)))
 
 
 def _stories(player_id: int) -> Select[Any]:
@@ -153,10 +184,13 @@ def _stories(player_id: int) -> Select[Any]:
     found = union(
         select(turns.c.session_id).where(_of(player_id)),
         select(players.c.session_id).where(players.c.player_id == player_id),
+        select(persona_labels.c.session_id).where(persona_labels.c.player_id == player_id),
+        select(branches.c.session_id).where(branches.c.by == player_id),
         select(memories.c.session_id).where(memories.c.player_id == player_id),
         select(versions.c.session_id).where(or_(versions.c.player_id == player_id, versions.c.by == str(player_id))),
         select(flags.c.session_id).where(or_(flags.c.by == player_id, flags.c.decided_by == player_id)),
         select(sessions.c.id).where(or_(sessions.c.character_id.in_(knows), sessions.c.character_id.in_(own))),
+        select(cast.c.session_id).where(cast.c.character_id.in_(knows)),
     ).subquery()
     return select(found.c[0])
 
@@ -181,18 +215,27 @@ async def _forget(
     traces = await _traces(connection, session, player_id, mine)
     replies = select(turns).where(of_session, turns.c.author_kind == AuthorKind.CHARACTER, turns.c.raw != "")
     told = [turn_of(row) for row in await connection.execute(replies)]
+    told_otherwise = await tellings_in(connection, session.id)
     histories = await load_histories(connection, session.id)
+    names = {turn.id: session.author(turn).card.name for turn in told}
 
-    def look() -> tuple[list[tuple[Turn, Cut]], frozenset[int]]:
+    def look() -> tuple[list[tuple[Turn, Cut]], _Retold, frozenset[int]]:
         cuts = [(turn, cut) for turn in told if (cut := without(turn.beats, traces, raw=turn.raw)) is not None]
+        retold = {
+            id_: tellings_without(known, number, traces, names.get(id_, session.character.card.name))
+            for id_, (number, known) in told_otherwise.items()
+        }
         lost = [Citation(t.seq, n) for t, cut in cuts for n in range(1, len(t.beats) + 1) if n not in cut.places]
-        return cuts, of_person(memory, histories, player_id, {turn.seq for turn in mine}, lost, traces)
+        return cuts, retold, of_person(memory, histories, player_id, {turn.seq for turn in mine}, lost, traces)
 
     # A long story is a second's work, in which others want to be answered.
-    cuts, numbers = await asyncio.to_thread(look)
+    cuts, retold, numbers = await asyncio.to_thread(look)
     await _empty_turns(connection, session.id, player_id)
     for turn, cut in cuts:
         await _rewrite(connection, session, turn, cut)
+    for turn_id, left in retold.items():
+        if left is not None:
+            await replace_tellings(connection, turn_id, *left)
     await _move_citations(connection, session.id, cuts)
     await _empty_memories(connection, session, memory, numbers, mine, cuts, at)
     await _empty_reports(connection, session.id, player_id, numbers, traces)
@@ -200,22 +243,26 @@ async def _forget(
     if mine:
         await _hear_no_more(connection, session, mine)
     if mine or cuts:
-        await _read_anew(connection, session, memory, [turn.seq for turn in (*mine, *(t for t, _ in cuts))], at)
+        await _read_anew(connection, session, memory, (*mine, *(turn for turn, _ in cuts)), at)
     if mine or cuts or numbers:
-        await write_head(connection, session.id, render(await load_memory(connection, session.id)))
+        await write_head(connection, session.id, render, await load_memory(connection, session.id))
     return Forgotten(turns=len(mine), replies=len(cuts), memories=len(numbers))
 
 
 async def _traces(connection: AsyncConnection, session: Session, player_id: int, mine: Sequence[Turn]) -> Traces:
+    """Their personas' names are theirs in the stories in which they were heard; what describes a persona a model was told."""
     labels: dict[bool, set[str]] = {True: {turn.author.name for turn in mine}, False: {session.character.card.name}}
-    named = select(players.c.player_id, players.c.label).where(players.c.session_id == session.id)
-    for row in await connection.execute(named):
-        labels[row.player_id == player_id].add(row.label)
-    known = acquaintances.c.character_id == session.character.id, acquaintances.c.player_id == player_id
-    called = await connection.scalars(select(acquaintances.c.name).where(*known))
+    for table in (players, persona_labels):
+        named = select(table.c.player_id, table.c.label).where(table.c.session_id == session.id)
+        for row in await connection.execute(named):
+            labels[row.player_id == player_id].add(row.label)
+    called = set(await connection.scalars(select(acquaintances.c.name).where(acquaintances.c.player_id == player_id)))
+    for table in (players, persona_labels):
+        called |= set(await connection.scalars(select(table.c.label).where(table.c.player_id == player_id)))
     # What others wrote to the letter, too, gives nobody away.
     others = turns.c.session_id == session.id, turns.c.author_kind == AuthorKind.PLAYER, ~_of(player_id)
     texts = {text for turn in mine for text in (turn.raw, " ".join(beat.text for beat in turn.beats))}
+    texts |= set(await connection.scalars(select(personas.c.description).where(personas.c.player_id == player_id)))
     texts.difference_update(await connection.scalars(select(turns.c.raw).where(*others)))
     return await asyncio.to_thread(Traces, labels[True], texts, labels[False], called=list(called))
 
@@ -225,25 +272,22 @@ async def _empty_turns(connection: AsyncConnection, session_id: int, player_id: 
     seqs, ids = select(turns.c.seq).where(*mine), select(turns.c.id).where(*mine)
     await connection.execute(delete(findable).where(findable.c.session_id == session_id, findable.c.seq.in_(seqs)))
     await connection.execute(delete(messages).where(messages.c.turn_id.in_(ids)))
-    await connection.execute(
-        delete(players).where(players.c.session_id == session_id, players.c.player_id == player_id)
-    )
+    for names in (players, persona_labels):
+        await connection.execute(delete(names).where(names.c.session_id == session_id, names.c.player_id == player_id))
     emptied = {
         "state": TurnState.DELETED, "raw": "", "beats": (), "tokens": 0, "in_character": False, "author_id": 0,
-        "author_name": "",
+        "author_name": "", "persona_id": None,
     }  # fmt: skip
     await connection.execute(update(turns).where(*mine).values(emptied))
 
 
 async def _rewrite(connection: AsyncConnection, session: Session, turn: Turn, cut: Cut) -> None:
     """Write a reply anew from the beats that are left."""
-    raw = written(cut.beats, session.character.card.name)
-    values: dict[str, Any] = {"raw": raw, "beats": cut.beats}
-    if turn.raw:
-        values["tokens"] = turn.tokens * len(raw) // len(turn.raw)
+    raw, tokens = written_anew(turn.raw, turn.tokens, cut.beats, session.author(turn).card.name)
+    values: dict[str, Any] = {"raw": raw, "beats": cut.beats, "tokens": tokens}
     if not cut.beats:
-        values |= {"tokens": 0, "in_character": False}
-        if turn.state is TurnState.KEPT:
+        values["in_character"] = False
+        if turn.state in (TurnState.KEPT, TurnState.ASIDE):
             values["state"] = TurnState.DELETED
     changed = update(turns).where(turns.c.id == turn.id).values(values)
     await index_turn(connection, session.id, turn_of((await connection.execute(changed.returning(turns))).one()))
@@ -294,13 +338,15 @@ async def _empty_memories(
 async def _empty_reports(
     connection: AsyncConnection, session_id: int, player_id: int, numbers: frozenset[int], traces: Traces
 ) -> None:
-    """Their own reports go, what others' say of them goes from these, and what they did as a moderator is nobody's."""
+    """Their own reports go, what others' say of them goes from these, and what they corrected or rewound is nobody's."""
     of_session = flags.c.session_id == session_id
     await connection.execute(delete(flags).where(of_session, flags.c.by == player_id))
     for row in (await connection.execute(select(flags).where(of_session, flags.c.why != ""))).all():
         if row.number in numbers or traces.show_in(row.why):
             await connection.execute(update(flags).where(flags.c.id == row.id).values(why=""))
     await connection.execute(update(flags).where(of_session, flags.c.decided_by == player_id).values(decided_by=0))
+    left = branches.c.session_id == session_id, branches.c.by == player_id
+    await connection.execute(update(branches).where(*left).values(by=0))
     by_them = versions.c.session_id == session_id, versions.c.by == str(player_id)
     await connection.execute(update(versions).where(*by_them).values(by=BY_FORGOTTEN, reason=""))
     said_by_others = select(versions).where(versions.c.session_id == session_id, versions.c.reason != "")
@@ -312,9 +358,13 @@ async def _empty_reports(
 
 
 async def _read_anew(
-    connection: AsyncConnection, session: Session, memory: SessionMemory, seqs: Sequence[int], at: datetime
+    connection: AsyncConnection, session: Session, memory: SessionMemory, changed: Sequence[Turn], at: datetime
 ) -> None:
-    """Have what was folded from changed turns folded again, and nothing committed that was read before."""
+    """Have what was folded from changed turns folded again, and nothing committed that was read before.
+
+    ``changed`` are the turns as they were. Of those set aside none was folded in sight: chapters count through their seqs.
+    """
+    seqs = [turn.seq for turn in changed if turn.state is TurnState.KEPT]
     await connection.execute(
         update(turns).where(turns.c.session_id == session.id).values(revision=turns.c.revision + 1)
     )

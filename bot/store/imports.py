@@ -12,8 +12,9 @@ from bot.memory.people import Trait
 from bot.memory.story import Character
 from bot.store.exchanges import meet
 from bot.store.people import lock_people, unwilling
+from bot.store.people_tables import acquaintances, traits
 from bot.store.rows import Topic, character_of
-from bot.store.tables import acquaintances, characters, players, sessions, traits
+from bot.store.tables import characters, players, sessions
 
 
 class ImportStore(Topic):

@@ -31,20 +31,10 @@ from bot.store.people import (
     lock_people,
     may_be_remembered,
 )
-from bot.store.portraits import add_sources, read_acquaintance, read_notes, read_traits
+from bot.store.people_tables import acquaintances, exchanges, judgements, mornings, note_sources, notes, traits
+from bot.store.portraits import NOTES_IN_SIGHT, TRAITS_IN_SIGHT, add_sources, read_acquaintance, read_notes, read_traits
 from bot.store.rows import Topic
-from bot.store.tables import (
-    acquaintances,
-    characters,
-    exchanges,
-    guild_settings,
-    judgements,
-    mornings,
-    note_sources,
-    notes,
-    traits,
-    turns,
-)
+from bot.store.tables import characters, guild_settings, turns
 from bot.store.traits import add_traits, write_trait
 from bot.store.turns import read_turns
 
@@ -68,7 +58,7 @@ class NotesWork:
 
 @dataclass(frozen=True, slots=True)
 class TraitsWork:
-    """Notes to be judged for traits, and all traits there are, those out of use too."""
+    """Notes to be judged for traits, and all traits there are, those out of use too, but not what rests on turns set aside."""
 
     acquaintance: Acquaintance
     notes: tuple[Note, ...]
@@ -143,7 +133,7 @@ class JudgementStore(Topic):
             if began is None:
                 return NotesWork(acquaintance, found, ())
             day = notes.c.acquaintance_id == acquaintance.id, notes.c.at >= began - _KNOWN_FOR
-            known = (await read_notes(connection, *day)).get(acquaintance.id, ())
+            known = (await read_notes(connection, *day, NOTES_IN_SIGHT)).get(acquaintance.id, ())
             return NotesWork(acquaintance, found, tuple(note.text for note in known))
 
     async def work_for_traits(self, judgement: Judgement) -> TraitsWork:
@@ -361,7 +351,9 @@ async def _add_notes(connection: AsyncConnection, acquaintance_id: int, found: S
 
 
 async def _unjudged(connection: AsyncConnection, acquaintance_id: int) -> list[int]:
-    statement = select(notes.c.id).where(notes.c.acquaintance_id == acquaintance_id, notes.c.judged.is_(False))
+    statement = select(notes.c.id).where(
+        notes.c.acquaintance_id == acquaintance_id, notes.c.judged.is_(False), NOTES_IN_SIGHT
+    )
     return list((await connection.scalars(statement.order_by(notes.c.id).limit(_NOTES_AT_ONCE))).all())
 
 
@@ -372,7 +364,8 @@ async def _mark_judged(connection: AsyncConnection, note_ids: Collection[int]) -
 async def _traits_work(connection: AsyncConnection, acquaintance: Acquaintance) -> TraitsWork:
     ids = await _unjudged(connection, acquaintance.id)
     found = (await read_notes(connection, notes.c.id.in_(ids))).get(acquaintance.id, ())
-    known = (await read_traits(connection, traits.c.acquaintance_id == acquaintance.id)).get(acquaintance.id, ())
+    own = traits.c.acquaintance_id == acquaintance.id
+    known = (await read_traits(connection, own, TRAITS_IN_SIGHT)).get(acquaintance.id, ())
     return TraitsWork(acquaintance, found, known)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, Table, insert, select, update
+from sqlalchemy import Select, Table, and_, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.memories import Chapter, Content, Memory, MemoryStatus, NewMemory, SessionMemory, Version
@@ -22,8 +22,9 @@ Render = Callable[[SessionMemory], Head]
 
 
 async def load_memory(connection: AsyncConnection, session_id: int) -> SessionMemory:
-    """All that a session remembers, in use or not."""
-    written = select(chapters).where(chapters.c.session_id == session_id).order_by(chapters.c.ordinal)
+    """All that a session remembers, in use or not; of the chapters those that are not set aside."""
+    present = and_(chapters.c.session_id == session_id, chapters.c.aside.is_not(True))
+    written = select(chapters).where(present).order_by(chapters.c.ordinal)
     found = tuple(Chapter(row.ordinal, row.first, row.last, row.absorbed) for row in await connection.execute(written))
     return SessionMemory(found, await load_memories(connection, session_id))
 

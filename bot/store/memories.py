@@ -15,11 +15,14 @@ from bot.memory.memories import Memory, SessionMemory, Version
 from bot.memory.moderation import FlagState
 from bot.memory.story import Archive, MemoryDetail
 from bot.memory.turns import Turn, TurnState
+from bot.store.branches import read_branches
 from bot.store.ledger import Render, load_histories, load_memory, write_changed
 from bot.store.moderation import decide_flag
-from bot.store.rows import Topic, lock_session, read_session, turn_of, write_head
+from bot.store.rows import Topic, lock_session, read_session, turn_of
 from bot.store.tables import messages, turns
+from bot.store.tellings import tellings_in
 from bot.store.turns import read_turns
+from bot.store.views import read_voices, write_head
 
 
 class MemoryStore(Topic):
@@ -28,7 +31,8 @@ class MemoryStore(Topic):
     async def memory(self, session_id: int) -> SessionMemory:
         """All memories of a session, whatever their status, and its chapters, absorbed ones too."""
         async with self._database.read() as connection:
-            return await load_memory(connection, session_id)
+            known = await load_memory(connection, session_id)
+            return replace(known, voices=await read_voices(connection, session_id))
 
     async def histories(self, session_id: int, numbers: Collection[int]) -> dict[int, tuple[Version, ...]]:
         """The versions of some memories, oldest first, by number."""
@@ -71,27 +75,30 @@ class MemoryStore(Topic):
                 return False
             changed = replace(memory, version=expected_version + 1)
             await write_changed(connection, session_id, (changed,), by=by, reason=reason, at=at)
-            await write_head(connection, session_id, render(stored.with_memory(changed)))
+            await write_head(connection, session_id, render, stored.with_memory(changed))
             return True
 
     async def render_again(self, session_id: int, render: Render) -> None:
         """Render the memory although it is the same: the budgets are others now. Raises LookupError."""
         async with self._database.write() as connection:
             await lock_session(connection, session_id)
-            await write_head(connection, session_id, render(await load_memory(connection, session_id)))
+            await write_head(connection, session_id, render, await load_memory(connection, session_id))
 
     async def archive(self, session_id: int) -> Archive | None:
-        """A whole story: each kept turn, each memory, each version."""
-        kept = select(turns).where(turns.c.session_id == session_id, turns.c.state == TurnState.KEPT)
+        """A whole story: each turn in sight or set aside with all its tellings, each memory, each version."""
+        told = select(turns).where(turns.c.session_id == session_id).order_by(turns.c.seq)
         async with self._database.read() as connection:
             session = await read_session(connection, session_id)
             if session is None:
                 return None
             return Archive(
                 session,
-                await read_turns(connection, kept.order_by(turns.c.seq)),
+                await read_turns(connection, told.where(turns.c.state == TurnState.KEPT)),
                 await load_memory(connection, session_id),
                 await load_histories(connection, session_id),
+                await tellings_in(connection, session_id),
+                await read_turns(connection, told.where(turns.c.state == TurnState.ASIDE)),
+                await read_branches(connection, session_id),
             )
 
 

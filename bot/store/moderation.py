@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.corrections import CorrectionKind
 from bot.memory.moderation import BY_AUDIT, Flag, FlagState, GuildSettings
+from bot.memory.wording import Language
 from bot.store.rows import Topic, lock_session
 from bot.store.tables import flags, guild_settings, sessions
 
@@ -25,6 +26,14 @@ class ModerationStore(Topic):
             statement = select(guild_settings).where(guild_settings.c.guild_id == guild_id)
             row = (await connection.execute(statement)).one_or_none()
         return GuildSettings(**row._mapping) if row else GuildSettings(guild_id)
+
+    async def guild_languages(self) -> dict[int, Language]:
+        """The languages that guilds chose, by guild."""
+        chosen = select(guild_settings.c.guild_id, guild_settings.c.language).where(
+            guild_settings.c.language.is_not(None)
+        )
+        async with self._database.read() as connection:
+            return {row.guild_id: row.language for row in await connection.execute(chosen)}
 
     async def save_guild_settings(self, settings: GuildSettings) -> None:
         """Keep a guild's settings in place of the former ones."""

@@ -4,49 +4,56 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Row, Select, exists, func, select, union
+from sqlalchemy import Row, Select, exists, func, null, select, union
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.memories import Memory, above
 from bot.memory.people import ExchangeState, FormerText, Source
+from bot.memory.personas import Persona
 from bot.memory.story import Character, Session
 from bot.memory.turns import AuthorKind, Turn, TurnState
 from bot.store.ledger import load_memories
-from bot.store.rows import SESSIONS, Topic, character_of, session_of, turn_of
-from bot.store.tables import (
+from bot.store.people_tables import (
     acquaintances,
-    characters,
     exchanges,
-    flags,
     former_texts,
-    memories,
-    messages,
     note_sources,
     notes,
-    players,
-    sessions,
+    persona_labels,
     strangers,
     trait_sources,
     traits,
-    turns,
-    versions,
 )
+from bot.store.personas import own_personas
+from bot.store.rows import SESSIONS, Topic, character_of, read_sessions, turn_of
+from bot.store.tables import branches, characters, flags, memories, messages, players, sessions, turns, versions
+
+_WRITTEN: Final = (TurnState.KEPT, TurnState.ASIDE)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnName:
+    """A name in a story, and the label that stands before the turns under it; ``persona_id`` is None for a person's own."""
+
+    name: str
+    label: str
+    persona_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class OwnStory:
     """What a person has in one story.
 
-    ``names`` are what they were called, each with its label; ``turns`` what they wrote and did not take back, each with the
-    ids of its messages; ``memories`` those that are about them or rest on their turns, in any generation and whatever their
-    status. ``is_alone``: nobody else ever wrote in it.
+    ``names`` are what they and their personas were called; ``turns`` what they wrote and did not take back, in sight or set
+    aside, each with the ids of its messages; ``memories`` those that are about them or rest on their turns, in any generation
+    and whatever their status. ``is_alone``: nobody else ever wrote in it.
     """
 
     session: Session
     is_alone: bool
-    names: tuple[tuple[str, str], ...]
+    names: tuple[OwnName, ...]
     turns: tuple[tuple[Turn, tuple[int, ...]], ...]
     memories: tuple[Memory, ...]
 
@@ -73,16 +80,29 @@ class OwnKept:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnCharacter:
+    """A character that a person made, and its whole card as JSON; None for one from before cards were kept."""
+
+    character: Character
+    document: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class OwnData:
-    """All of it. ``reports`` are those that a person made; as a moderator, they made ``corrections`` and ``decisions``."""
+    """All of it. ``personas`` come with the guilds in which each is active (None: direct messages); ``reports`` are those that
+    a person made; as a moderator, they made ``corrections`` and ``decisions``; ``branches`` are the ways of stories that they
+    left.
+    """
 
     player_id: int
     is_stranger: bool
     stories: tuple[OwnStory, ...]
     kept: tuple[OwnKept, ...]
-    characters: tuple[Character, ...]
+    characters: tuple[OwnCharacter, ...]
+    personas: tuple[tuple[Persona, tuple[int | None, ...]], ...]
     reports: tuple[OwnRow, ...]
     corrections: tuple[OwnRow, ...]
+    branches: tuple[OwnRow, ...]
     decisions: tuple[OwnRow, ...]
 
 
@@ -100,6 +120,7 @@ class OwnDataStore(Topic):
                 versions.c.session_id, versions.c.number, versions.c.version, versions.c.reason, versions.c.at
             )
             changed = changed.where(versions.c.by == str(player_id)).order_by(versions.c.at)
+            left = select(branches.c.session_id, branches.c.at_seq, branches.c.at).where(branches.c.by == player_id)
             decided = select(flags.c.session_id, flags.c.number, flags.c.state, flags.c.correction, flags.c.decided_at)
             decided = decided.where(flags.c.decided_by == player_id).order_by(flags.c.id)
             return OwnData(
@@ -107,9 +128,13 @@ class OwnDataStore(Topic):
                 is_stranger=bool(stranger),
                 stories=await _stories(connection, player_id),
                 kept=await _kept(connection, player_id),
-                characters=tuple(character_of(row) for row in await connection.execute(made)),
+                characters=tuple(
+                    OwnCharacter(character_of(row), row.document) for row in await connection.execute(made)
+                ),
+                personas=await own_personas(connection, player_id),
                 reports=await _rows(connection, reported.order_by(flags.c.id)),
                 corrections=await _rows(connection, changed),
+                branches=await _rows(connection, left.order_by(branches.c.id)),
                 decisions=await _rows(connection, decided),
             )
 
@@ -118,11 +143,11 @@ async def _stories(connection: AsyncConnection, player_id: int) -> tuple[OwnStor
     theirs = union(
         select(turns.c.session_id).where(*_written_by(player_id)),
         select(players.c.session_id).where(players.c.player_id == player_id),
+        select(persona_labels.c.session_id).where(persona_labels.c.player_id == player_id),
         select(memories.c.session_id).where(memories.c.player_id == player_id),
     ).subquery()
     wanted = SESSIONS.where(sessions.c.id.in_(select(theirs.c[0]))).order_by(sessions.c.id)
-    found = [session_of(row) for row in await connection.execute(wanted)]
-    return tuple([await _story(connection, session, player_id) for session in found])
+    return tuple([await _story(connection, session, player_id) for session in await read_sessions(connection, wanted)])
 
 
 async def _story(connection: AsyncConnection, session: Session, player_id: int) -> OwnStory:
@@ -136,9 +161,6 @@ async def _story(connection: AsyncConnection, session: Session, player_id: int) 
     known = await load_memories(connection, session.id)
     about = {m.number for m in known if m.content.player_id == player_id or any(cite.seq in seqs for cite in m.cites)}
     reached = above(known, about)
-    named = select(players.c.name, players.c.label).where(
-        players.c.session_id == session.id, players.c.player_id == player_id
-    )
     others = exists().where(
         turns.c.session_id == session.id,
         turns.c.author_kind == AuthorKind.PLAYER,
@@ -147,10 +169,21 @@ async def _story(connection: AsyncConnection, session: Session, player_id: int) 
     return OwnStory(
         session,
         bool(written) and not await connection.scalar(select(others)),
-        tuple((row.name, row.label) for row in await connection.execute(named)),
-        tuple((turn, tuple(carried[turn.id])) for turn in written if turn.state is TurnState.KEPT),
+        await _names(connection, session.id, player_id),
+        tuple((turn, tuple(carried[turn.id])) for turn in written if turn.state in _WRITTEN),
         tuple(m for m in known if m.number in reached),
     )
+
+
+async def _names(connection: AsyncConnection, session_id: int, player_id: int) -> tuple[OwnName, ...]:
+    own = select(players.c.name, players.c.label, null().label("persona_id")).where(
+        players.c.session_id == session_id, players.c.player_id == player_id
+    )
+    played = select(persona_labels.c.name, persona_labels.c.label, persona_labels.c.persona_id).where(
+        persona_labels.c.session_id == session_id, persona_labels.c.player_id == player_id
+    )
+    rows = [*await connection.execute(own), *await connection.execute(played)]
+    return tuple(OwnName(row.name, row.label, row.persona_id) for row in rows)
 
 
 async def _kept(connection: AsyncConnection, player_id: int) -> tuple[OwnKept, ...]:

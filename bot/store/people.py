@@ -22,9 +22,23 @@ from bot.memory.people import (
 )
 from bot.memory.story import FoldState
 from bot.memory.turns import TurnState
+from bot.store.cast_tables import cast
+from bot.store.people_tables import (
+    acquaintances,
+    exchanges,
+    forgettings,
+    judgements,
+    note_sources,
+    notes,
+    strangers,
+    trait_sources,
+    traits,
+)
 from bot.store.planning import OPEN
 from bot.store.portraits import (
     ACQUAINTANCES,
+    NOTES_IN_SIGHT,
+    TRAITS_IN_SIGHT,
     acquaintance_of,
     read_acquaintance,
     read_former,
@@ -33,33 +47,23 @@ from bot.store.portraits import (
     remove_notes,
 )
 from bot.store.rows import Topic, drop_tails
-from bot.store.tables import (
-    acquaintances,
-    characters,
-    exchanges,
-    forgettings,
-    judgements,
-    messages,
-    notes,
-    sessions,
-    strangers,
-    traits,
-    turns,
-)
+from bot.store.tables import characters, messages, sessions, turns
 
 
 class PeopleStore(Topic):
     """What characters keep about persons, as prompts and the persons themselves read it, and switching it off."""
 
-    async def portraits(self, session_id: int, player_ids: Sequence[int], *, since: datetime) -> tuple[Portrait, ...]:
-        """What a session's character may bring to mind about persons, in the order of ``player_ids``.
+    async def portraits(
+        self, session_id: int, player_ids: Sequence[int], *, since: datetime, character_id: int | None = None
+    ) -> tuple[Portrait, ...]:
+        """What a session's lead, or another character, may bring to mind about persons, in the order of ``player_ids``.
 
         That is traits in use or dormant, and the notes from ``since`` on that no trait stands for. Who is not remembered is
-        left out.
+        left out, and what rests on turns that were set aside.
         """
-        here = select(sessions.c.character_id).where(sessions.c.id == session_id).scalar_subquery()
+        lead = select(sessions.c.character_id).where(sessions.c.id == session_id).scalar_subquery()
         known = ACQUAINTANCES.where(
-            acquaintances.c.character_id == here,
+            acquaintances.c.character_id == (lead if character_id is None else character_id),
             acquaintances.c.player_id.in_(player_ids),
             acquaintances.c.remembered,
             acquaintances.c.player_id.not_in(unwilling(player_ids)),
@@ -68,9 +72,14 @@ class PeopleStore(Topic):
             found = {row.player_id: acquaintance_of(row) for row in await connection.execute(known)}
             ids = [acquaintance.id for acquaintance in found.values()]
             told = await read_notes(
-                connection, notes.c.acquaintance_id.in_(ids), notes.c.at >= since, notes.c.absorbed.is_(False)
+                connection,
+                notes.c.acquaintance_id.in_(ids),
+                notes.c.at >= since,
+                notes.c.absorbed.is_(False),
+                NOTES_IN_SIGHT,
             )
-            held = await read_traits(connection, traits.c.acquaintance_id.in_(ids), traits.c.forgotten_at.is_(None))
+            in_use = traits.c.acquaintance_id.in_(ids), traits.c.forgotten_at.is_(None)
+            held = await read_traits(connection, *in_use, TRAITS_IN_SIGHT)
         present = [found[player_id] for player_id in dict.fromkeys(player_ids) if player_id in found]
         return tuple(Portrait(a, told.get(a.id, ()), held.get(a.id, ())) for a in present)
 
@@ -205,9 +214,24 @@ async def lock_people(connection: AsyncConnection, character_id: int) -> None:
 
 async def drop_tails_of_character(connection: AsyncConnection, character_id: int) -> None:
     """Repeat no tail in any story of a character: something that stood in one was changed or taken away."""
-    statement = select(sessions.c.id).where(sessions.c.character_id == character_id).order_by(sessions.c.id)
-    for session_id in (await connection.scalars(statement)).all():
+    led = select(sessions.c.id).where(sessions.c.character_id == character_id)
+    joined = select(cast.c.session_id).where(cast.c.character_id == character_id)
+    for session_id in sorted((await connection.scalars(union(led, joined))).all()):
         await drop_tails(connection, session_id)
+
+
+async def drop_tails_resting_on(connection: AsyncConnection, session_id: int, seqs: Collection[int]) -> None:
+    """Repeat no tail of the characters who keep something that these turns show, as they went out of sight or came back."""
+    if not seqs:
+        return
+    owners = set[int]()
+    for table, kept in ((note_sources, notes), (trait_sources, traits)):
+        shown = table.c.session_id == session_id, table.c.seq.between(min(seqs), max(seqs))
+        of_rows = select(acquaintances.c.character_id).join_from(table, kept).join(acquaintances).where(*shown)
+        owners |= set(await connection.scalars(of_rows.distinct()))
+    for character_id in sorted(owners):
+        await lock_people(connection, character_id)
+        await drop_tails_of_character(connection, character_id)
 
 
 async def drop_tails_saying(connection: AsyncConnection, character_id: int, texts: Iterable[str]) -> None:

@@ -4,29 +4,64 @@ from __future__ import annotations
 
 import unicodedata
 
-from sqlalchemy import insert, select
+from sqlalchemy import ColumnElement, and_, insert, or_, select, union_all, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.story import Session
-from bot.store.tables import players
+from bot.store.people_tables import persona_labels
+from bot.store.tables import players, sessions
 
 
-async def label_of(connection: AsyncConnection, session: Session, player_id: int, name: str) -> str:
-    """A player's label under their present name: the name itself, or with a number when it is another's.
+async def label_of(
+    connection: AsyncConnection, session: Session, player_id: int, name: str, persona_id: int | None = None
+) -> str:
+    """The label of a player, or of the persona they speak as, under its present name: the name itself, or with a number when
+    it is another's.
 
-    A former name of another player counts as theirs: it still stands before their older turns. The session must be locked.
+    A former name of somebody else counts as theirs: it still stands before their older turns. A persona may bear its own
+    player's name, but no other persona's. A character who joins takes its name from whoever had it. The session must be locked.
     """
     name = " ".join(name.split())
-    of_session = players.c.session_id == session.id
-    known = await connection.scalar(
-        select(players.c.label).where(of_session, players.c.player_id == player_id, players.c.name == name)
-    )
-    if known is not None:
+    values = {"session_id": session.id, "player_id": player_id, "name": name}
+    if persona_id is None:
+        table, own = players, players.c.player_id == player_id
+    else:
+        table, own = persona_labels, persona_labels.c.persona_id == persona_id
+        values["persona_id"] = persona_id
+    row = and_(table.c.session_id == session.id, own, table.c.name == name)
+    known = await connection.scalar(select(table.c.label).where(row))
+    characters = {_key(session.character.card.name), *(_key(one.character.card.name) for one in session.others)}
+    if known is not None and _key(known) not in characters:
         return str(known)
-    others = await connection.scalars(select(players.c.label).where(of_session, players.c.player_id != player_id))
-    label = _free(name, {_key(session.character.card.name), *(_key(other) for other in others)})
-    await connection.execute(insert(players).values(session_id=session.id, player_id=player_id, name=name, label=label))
+    others = await _labels_of_others(connection, session.id, player_id, persona_id)
+    label = _free(name, characters | {_key(other) for other in others})
+    changed = (
+        insert(table).values(**values, label=label) if known is None else update(table).where(row).values(label=label)
+    )
+    await connection.execute(changed)
     return label
+
+
+async def is_label(connection: AsyncConnection, character_id: int, name: str) -> bool:
+    """Whether a name is a player's label in any session with a character."""
+    of_character = select(sessions.c.id).where(sessions.c.character_id == character_id)
+    both = union_all(
+        *(select(table.c.label).where(table.c.session_id.in_(of_character)) for table in (players, persona_labels))
+    )
+    return _key(name) in set(map(_key, await connection.scalars(both)))
+
+
+async def _labels_of_others(
+    connection: AsyncConnection, session_id: int, player_id: int, persona_id: int | None
+) -> set[str]:
+    strange: ColumnElement[bool] = persona_labels.c.player_id != player_id
+    if persona_id is not None:
+        strange = or_(strange, persona_labels.c.persona_id != persona_id)
+    both = union_all(
+        select(players.c.label).where(players.c.session_id == session_id, players.c.player_id != player_id),
+        select(persona_labels.c.label).where(persona_labels.c.session_id == session_id, strange),
+    )
+    return set(await connection.scalars(both))
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -6,15 +6,31 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import Any, Final
 
-from sqlalchemy import Column, ColumnElement, Row, Select, Table, delete, insert, select
+from sqlalchemy import Column, ColumnElement, Exists, Row, Select, Table, and_, delete, exists, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.people import Acquaintance, FormerText, Note, Source, Trait
-from bot.store.tables import acquaintances, characters, former_texts, note_sources, notes, trait_sources, traits
+from bot.memory.turns import TurnState
+from bot.store.people_tables import acquaintances, former_texts, note_sources, notes, trait_sources, traits
+from bot.store.tables import characters, turns
 
 ACQUAINTANCES: Final[Select[Any]] = select(
     acquaintances, characters.c.name.label("character_name"), characters.c.guild_id
 ).join_from(acquaintances, characters)
+
+
+def _resting(table: Table, owned: ColumnElement[bool], state: ColumnElement[bool]) -> Exists:
+    """Whether one of the turns behind a note or a trait is in a state."""
+    place = and_(turns.c.session_id == table.c.session_id, turns.c.seq == table.c.seq)
+    return exists().where(owned, place, state)
+
+
+_ASIDE: Final = turns.c.state == TurnState.ASIDE
+_OF_NOTE: Final = note_sources.c.note_id == notes.c.id
+_OF_TRAIT: Final = and_(trait_sources.c.trait_id == traits.c.id, trait_sources.c.former.is_(False))
+# A note goes out of sight with any turn that it cites, a trait with the last that shows it; one that cites none never does.
+NOTES_IN_SIGHT: Final = ~_resting(note_sources, _OF_NOTE, _ASIDE)
+TRAITS_IN_SIGHT: Final = ~_resting(trait_sources, _OF_TRAIT, _ASIDE) | _resting(trait_sources, _OF_TRAIT, ~_ASIDE)
 
 
 def acquaintance_of(row: Row[Any]) -> Acquaintance:

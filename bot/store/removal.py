@@ -7,26 +7,32 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.store.tables import (
+from bot.store.cast_tables import addressed, cast, heads, tails
+from bot.store.people_tables import (
     acquaintances,
+    exchanges,
+    former_texts,
+    judgements,
+    note_sources,
+    notes,
+    persona_labels,
+    trait_sources,
+    traits,
+)
+from bot.store.tables import (
+    branches,
     calls,
     chapters,
     condensations,
     evidence,
-    exchanges,
     findable,
     flags,
     folds,
-    former_texts,
-    judgements,
     memories,
     messages,
-    note_sources,
-    notes,
     players,
     sessions,
-    trait_sources,
-    traits,
+    tellings,
     turns,
     versions,
 )
@@ -35,10 +41,11 @@ from bot.store.tables import (
 async def remove_session(connection: AsyncConnection, session_id: int) -> None:
     """Remove a story with all that hangs on it, whatever points to it first."""
     carrying = select(turns.c.id).where(turns.c.session_id == session_id)
-    await connection.execute(delete(messages).where(messages.c.turn_id.in_(carrying)))
+    for of_turn in (messages, tellings, addressed):
+        await connection.execute(delete(of_turn).where(of_turn.c.turn_id.in_(carrying)))
     for rows in (
         note_sources, trait_sources, exchanges, findable, flags, condensations, evidence, versions, memories, chapters,
-        folds, calls, players, turns,
+        folds, calls, branches, players, persona_labels, tails, heads, cast, turns,
     ):  # fmt: skip
         await connection.execute(delete(rows).where(rows.c.session_id == session_id))
     await connection.execute(delete(sessions).where(sessions.c.id == session_id))

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any, Final
 
-from sqlalchemy import Row, Select, func, select, update
+from sqlalchemy import Row, Select, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.memory.manners import SessionManners
 from bot.memory.memories import Content
 from bot.memory.prompt import Card
-from bot.memory.story import Character, Fold, Head, Place, Scope, Session
+from bot.memory.story import Character, Fold, Member, Place, Scope, Session
 from bot.memory.turns import Author, Turn
+from bot.store.cast_tables import cast, tails
 from bot.store.database import Database
 from bot.store.tables import characters, folds, sessions, turns
 
+CHARACTERS: Final = tuple(column for column in characters.c if column is not characters.c.document)
+"""What is read of a character. Its document may be megabytes, and only an export and a change need it."""
 SESSIONS: Final[Select[Any]] = select(
-    sessions, *(column.label(f"card_{column.name}") for column in characters.c)
+    sessions, *(column.label(f"card_{column.name}") for column in CHARACTERS)
 ).join_from(sessions, characters)
 
 
@@ -32,14 +39,37 @@ def character_of(row: Row[Any], prefix: str = "") -> Character:
     return Character(
         id=of["id"],
         scope=Scope(of["guild_id"], of["owner_id"]),
-        card=Card(of["name"], of["description"], of["first_message"]),
+        card=replace(
+            of["card"] or Card("", ""),
+            name=of["name"],
+            description=of["description"],
+            first_message=of["first_message"],
+        ),
         avatar_url=of["avatar_url"],
         created_at=of["created_at"],
+        adult=bool(of["adult"]),
+        removed=of["removed_at"] is not None,
     )
 
 
-def session_of(row: Row[Any]) -> Session:
-    """A session, of a row of ``SESSIONS``."""
+async def read_sessions(connection: AsyncConnection, statement: Select[Any]) -> tuple[Session, ...]:
+    """The sessions that a statement made of ``SESSIONS`` selects, in its order, each with its cast."""
+    rows = (await connection.execute(statement)).all()
+    others = await _others(connection, [row.id for row in rows])
+    return tuple(_session_of(row, others.get(row.id, ())) for row in rows)
+
+
+async def _others(connection: AsyncConnection, session_ids: Collection[int]) -> dict[int, tuple[Member, ...]]:
+    """The characters besides the lead that ever were in some sessions, in the order in which they joined."""
+    joined = select(cast.c.session_id, cast.c.since, cast.c.left_at, *(c.label(f"card_{c.name}") for c in CHARACTERS))
+    joined = joined.join_from(cast, characters).where(cast.c.session_id.in_(session_ids)).order_by(cast.c.position)
+    found: defaultdict[int, tuple[Member, ...]] = defaultdict(tuple)
+    for row in await connection.execute(joined):
+        found[row.session_id] += (Member(character_of(row, "card_"), row.since, row.left_at is None),)
+    return found
+
+
+def _session_of(row: Row[Any], others: tuple[Member, ...]) -> Session:
     return Session(
         id=row.id,
         place=Place(row.guild_id, row.channel_id, row.parent_id),
@@ -53,7 +83,15 @@ def session_of(row: Row[Any]) -> Session:
         raw_from=row.raw_from,
         forced_cuts=row.forced_cuts,
         epoch=row.epoch or 0,
+        manners=_manners_of(row),
+        others=others,
     )
+
+
+def _manners_of(row: Row[Any]) -> SessionManners:
+    """What was set of a session's manners; the rest is as usual."""
+    known = {"mode": row.mode, "pause_seconds": row.pause_seconds, "marks": row.marks}
+    return SessionManners(**{name: value for name, value in known.items() if value is not None})
 
 
 def turn_of(row: Row[Any]) -> Turn:
@@ -61,7 +99,7 @@ def turn_of(row: Row[Any]) -> Turn:
     return Turn(
         id=row.id,
         seq=row.seq,
-        author=Author(row.author_kind, row.author_id, row.author_name),
+        author=Author(row.author_kind, row.author_id, row.author_name, row.persona_id),
         raw=row.raw,
         beats=row.beats,
         tokens=row.tokens,
@@ -94,17 +132,17 @@ def content_of(row: Row[Any]) -> Content:
 
 async def read_session(connection: AsyncConnection, session_id: int) -> Session | None:
     """A session, or None."""
-    row = (await connection.execute(SESSIONS.where(sessions.c.id == session_id))).one_or_none()
-    return session_of(row) if row else None
+    found = await read_sessions(connection, SESSIONS.where(sessions.c.id == session_id))
+    return found[0] if found else None
 
 
 async def lock_session(connection: AsyncConnection, session_id: int) -> Session:
     """A session whose row nobody else changes until the end of the transaction. Raises LookupError."""
     statement = SESSIONS.where(sessions.c.id == session_id).with_for_update(of=sessions)
-    row = (await connection.execute(statement)).one_or_none()
-    if row is None:
+    found = await read_sessions(connection, statement)
+    if not found:
         raise LookupError(f"no session {session_id}")
-    return session_of(row)
+    return found[0]
 
 
 async def lock_session_of_turn(connection: AsyncConnection, turn_id: int) -> tuple[Session, Turn]:
@@ -132,17 +170,10 @@ async def take_seq(connection: AsyncConnection, session_id: int) -> int:
     return int((await connection.execute(statement.returning(sessions.c.next_seq))).scalar_one()) - 1
 
 
-async def write_head(connection: AsyncConnection, session_id: int, head: Head) -> None:
-    """Keep a session's rendered memory. What stood before earlier turns goes with the former one, which it may repeat."""
-    await connection.execute(
-        update(sessions).where(sessions.c.id == session_id).values(memory_text=head.text, memory_tokens=head.tokens)
-    )
-    await drop_tails(connection, session_id)
-
-
 async def drop_tails(connection: AsyncConnection, session_id: int) -> None:
     """Let later prompts of a session no longer repeat what was put before its turns; that of a reply under way neither."""
     kept = update(turns).where(turns.c.session_id == session_id, turns.c.tail.is_not(None))
     await connection.execute(kept.values(tail=None, tail_tokens=None))
+    await connection.execute(delete(tails).where(tails.c.session_id == session_id))
     epoch = func.coalesce(sessions.c.epoch, 0) + 1
     await connection.execute(update(sessions).where(sessions.c.id == session_id).values(epoch=epoch))

@@ -11,9 +11,10 @@ from sqlalchemy.exc import IntegrityError
 from bot.errors import Refused
 from bot.memory.memories import MemoryStatus
 from bot.memory.story import Fold, FoldState, Head, Place, Session, SessionFigures
-from bot.memory.turns import AuthorKind, Beat, Turn, TurnState
+from bot.memory.turns import Author, AuthorKind, Beat, Turn, TurnState
 from bot.memory.wording import Language
 from bot.store.planning import OPEN, raw_turns
+from bot.store.players import label_of
 from bot.store.rows import (
     SESSIONS,
     Topic,
@@ -21,7 +22,7 @@ from bot.store.rows import (
     fold_of,
     lock_session,
     read_session,
-    session_of,
+    read_sessions,
     take_seq,
     turn_of,
 )
@@ -40,8 +41,12 @@ class SessionStore(Topic):
         greeting: tuple[str, tuple[Beat, ...], int] | None,
         head: Head,
         at: datetime,
+        *,
+        greeted: Author | None = None,
     ) -> tuple[Session, Turn | None]:
         """Start a story; a greeting (what was written, its beats, its tokens) becomes its first turn, not delivered yet.
+
+        ``greeted`` is the player whom the greeting names.
 
         Raises Refused when one runs in the channel already, and LookupError when there is no such character.
         """
@@ -73,6 +78,8 @@ class SessionStore(Topic):
             session = await lock_session(connection, session_id)
             if greeting is None:
                 return session, None
+            if greeted is not None:
+                await label_of(connection, session, greeted.id, greeted.name, greeted.persona_id)
             raw, beats, tokens = greeting
             written = insert(turns).values(
                 session_id=session_id,
@@ -152,7 +159,7 @@ class SessionStore(Topic):
                 memories=await count(
                     memories, memories.c.session_id == session_id, memories.c.status == MemoryStatus.ACTIVE
                 ),
-                chapters=await count(chapters, chapters.c.session_id == session_id),
+                chapters=await count(chapters, chapters.c.session_id == session_id, chapters.c.aside.is_not(True)),
                 folds=shown,
             )
 
@@ -165,8 +172,7 @@ class SessionStore(Topic):
 
     async def _sessions(self, *conditions: ColumnElement[bool]) -> tuple[Session, ...]:
         async with self._database.read() as connection:
-            rows = await connection.execute(SESSIONS.where(*conditions).order_by(sessions.c.id.desc()))
-            return tuple(session_of(row) for row in rows)
+            return await read_sessions(connection, SESSIONS.where(*conditions).order_by(sessions.c.id.desc()))
 
 
 def _done_since() -> ColumnElement[bool]:

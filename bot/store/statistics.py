@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
 
 from bot.memory.tokens import Script, TokenRatio
+from bot.memory.turns import AuthorKind, TurnState
 from bot.store.rows import Topic
-from bot.store.tables import calls, ratios, sessions
+from bot.store.tables import calls, ratios, sessions, turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,13 @@ class StatisticsStore(Topic):
         }
         async with self._database.write() as connection:
             await connection.execute(insert(calls).values(values))
+
+    async def replies_before(self, session_id: int, seq: int) -> int:
+        """How many replies, the greeting among them, a session has before a turn."""
+        replies = turns.c.author_kind == AuthorKind.CHARACTER, turns.c.state == TurnState.KEPT
+        counted = select(func.count()).where(turns.c.session_id == session_id, turns.c.seq < seq, *replies)
+        async with self._database.read() as connection:
+            return int(await connection.scalar(counted) or 0)
 
     async def calls(self, session_id: int | None) -> tuple[Call, ...]:
         """The requests made for a session, or all of them for None, oldest first."""

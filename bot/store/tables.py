@@ -8,7 +8,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    Date,
     Float,
     ForeignKey,
     ForeignKeyConstraint,
@@ -23,13 +22,14 @@ from sqlalchemy import (
 )
 
 from bot.memory.corrections import CorrectionKind
+from bot.memory.manners import Marks, Mode
 from bot.memory.memories import MemoryKind, MemoryStatus
 from bot.memory.moderation import FlagState
-from bot.memory.people import ExchangeState, JudgementKind
 from bot.memory.story import FoldKind, FoldState
 from bot.memory.tokens import Script
 from bot.memory.turns import AuthorKind, TurnState
-from bot.store.columns import BeatsText, EnumText, UtcDateTime
+from bot.store.cards import CardText
+from bot.store.columns import BeatsText, EnumText, LineText, UtcDateTime, required
 
 metadata = MetaData(
     naming_convention={
@@ -41,25 +41,32 @@ metadata = MetaData(
 )
 
 
-def _required(name: str, kind: Any, *more: Any) -> Column[Any]:
-    return Column(name, kind, *more, nullable=False)
-
-
 def _session() -> Column[Any]:
-    return _required("session_id", Integer, ForeignKey("sessions.id"))
+    return required("session_id", Integer, ForeignKey("sessions.id"))
 
 
 def _content() -> tuple[Column[Any], ...]:
     """What a memory says; the newest version stands in ``memories``, all of them in ``versions``."""
     return (
-        _required("kind", EnumText(MemoryKind)),
-        _required("text", Text),
-        _required("speaker", Text),
-        _required("addressee", Text),
-        _required("actual", Text),
+        required("kind", EnumText(MemoryKind)),
+        required("text", Text),
+        required("speaker", Text),
+        required("addressee", Text),
+        required("actual", Text),
         Column("player_id", BigInteger),
-        _required("private", Boolean),
-        _required("status", EnumText(MemoryStatus)),
+        required("private", Boolean),
+        required("status", EnumText(MemoryStatus)),
+    )
+
+
+def _costs() -> tuple[Column[Any], ...]:
+    """How a reply ended, and what its server counted."""
+    return (
+        Column("finish_reason", String(32)),
+        Column("prompt_tokens", Integer),
+        Column("cached_tokens", Integer),
+        Column("completion_tokens", Integer),
+        Column("model", Text),
     )
 
 
@@ -67,40 +74,25 @@ def _of_memory() -> ForeignKeyConstraint:
     return ForeignKeyConstraint(["session_id", "number"], ["memories.session_id", "memories.number"])
 
 
-def _acquaintance() -> Column[Any]:
-    return _required("acquaintance_id", Integer, ForeignKey("acquaintances.id"))
-
-
-def _sources(owner: str, *more: Column[Any]) -> Table:
-    """The beats that a note or a trait comes from, in order."""
-    return Table(
-        f"{owner}_sources",
-        metadata,
-        Column(f"{owner}_id", Integer, ForeignKey(f"{owner}s.id"), primary_key=True),
-        Column("position", Integer, primary_key=True),
-        _required("session_id", Integer),
-        _required("seq", Integer),
-        _required("beat", Integer),
-        *more,
-        ForeignKeyConstraint(["session_id", "seq"], ["turns.session_id", "turns.seq"]),
-        Index(None, "session_id", "seq"),
-    )
-
-
 # ``name_key`` is the name with its case folded: the databases' own LOWER knows ASCII only, or depends on a locale.
+# ``card`` holds what else a prompt needs, ``document`` the whole card as its author's program wrote it; a character from before
+# cards could be brought has neither.
 characters = Table(
     "characters",
     metadata,
     Column("id", Integer, primary_key=True),
     Column("guild_id", BigInteger),
-    _required("owner_id", BigInteger),
-    _required("name", Text),
-    _required("name_key", Text),
-    _required("description", Text),
-    _required("first_message", Text),
-    _required("avatar_url", Text),
-    _required("created_at", UtcDateTime),
+    required("owner_id", BigInteger),
+    required("name", Text),
+    required("name_key", Text),
+    required("description", Text),
+    required("first_message", Text),
+    required("avatar_url", Text),
+    required("created_at", UtcDateTime),
     Column("removed_at", UtcDateTime),
+    Column("card", CardText),
+    Column("document", Text),
+    Column("adult", Boolean),
 )
 _named_in_guild = and_(characters.c.removed_at.is_(None), characters.c.guild_id.is_not(None))
 _named_by_owner = and_(characters.c.removed_at.is_(None), characters.c.guild_id.is_(None))
@@ -127,21 +119,24 @@ sessions = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("guild_id", BigInteger),
-    _required("channel_id", BigInteger),
+    required("channel_id", BigInteger),
     Column("parent_id", BigInteger),
-    _required("character_id", Integer, ForeignKey("characters.id")),
-    _required("language", String(8)),
-    _required("started_at", UtcDateTime),
-    _required("running_since", UtcDateTime),
+    required("character_id", Integer, ForeignKey("characters.id")),
+    required("language", String(8)),
+    required("started_at", UtcDateTime),
+    required("running_since", UtcDateTime),
     Column("stopped_at", UtcDateTime),
-    _required("next_seq", Integer),
-    _required("next_number", Integer),
-    _required("folded_to", Integer),
-    _required("memory_text", Text),
-    _required("memory_tokens", Integer),
-    _required("raw_from", Integer),
-    _required("forced_cuts", Integer),
+    required("next_seq", Integer),
+    required("next_number", Integer),
+    required("folded_to", Integer),
+    required("memory_text", Text),
+    required("memory_tokens", Integer),
+    required("raw_from", Integer),
+    required("forced_cuts", Integer),
     Column("epoch", Integer),
+    Column("mode", EnumText(Mode)),
+    Column("pause_seconds", Integer),
+    Column("marks", EnumText(Marks)),
     Index(None, "channel_id"),
     Index(None, "character_id"),
 )
@@ -160,7 +155,7 @@ players = Table(
     Column("session_id", Integer, ForeignKey("sessions.id"), primary_key=True),
     Column("player_id", BigInteger, primary_key=True, autoincrement=False),
     Column("name", Text, primary_key=True),
-    _required("label", Text),
+    required("label", Text),
 )
 
 turns = Table(
@@ -168,28 +163,39 @@ turns = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     _session(),
-    _required("seq", Integer),
-    _required("author_kind", EnumText(AuthorKind)),
-    _required("author_id", BigInteger),
-    _required("author_name", Text),
-    _required("raw", Text),
-    _required("beats", BeatsText),
-    _required("tokens", Integer),
-    _required("state", EnumText(TurnState)),
-    _required("at", UtcDateTime),
-    _required("revision", Integer),
-    _required("in_character", Boolean),
-    _required("delivered", Boolean),
-    Column("finish_reason", String(32)),
-    Column("prompt_tokens", Integer),
-    Column("cached_tokens", Integer),
-    Column("completion_tokens", Integer),
-    Column("model", Text),
+    required("seq", Integer),
+    required("author_kind", EnumText(AuthorKind)),
+    required("author_id", BigInteger),
+    required("author_name", Text),
+    required("raw", Text),
+    required("beats", BeatsText),
+    required("tokens", Integer),
+    required("state", EnumText(TurnState)),
+    required("at", UtcDateTime),
+    required("revision", Integer),
+    required("in_character", Boolean),
+    required("delivered", Boolean),
+    *_costs(),
     Column("tail", Text),
     Column("tail_tokens", Integer),
+    Column("telling", Integer),
+    Column("persona_id", Integer),
+    Column("waits", Boolean),
     UniqueConstraint("session_id", "seq"),
     # At start-up: what was being written, and what was not delivered.
     Index(None, "state", "delivered"),
+)
+
+# Every version of a reply that was told more than once; ``turns.telling`` is the number of the one that stands in the story.
+tellings = Table(
+    "tellings",
+    metadata,
+    Column("turn_id", Integer, ForeignKey("turns.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    required("raw", Text),
+    required("beats", BeatsText),
+    required("tokens", Integer),
+    *_costs(),
 )
 
 _has_tail = turns.c.tail.is_not(None)
@@ -200,8 +206,8 @@ messages = Table(
     "messages",
     metadata,
     Column("message_id", BigInteger, primary_key=True, autoincrement=False),
-    _required("channel_id", BigInteger),
-    _required("turn_id", Integer, ForeignKey("turns.id")),
+    required("channel_id", BigInteger),
+    required("turn_id", Integer, ForeignKey("turns.id")),
     Index(None, "turn_id"),
 )
 
@@ -210,11 +216,11 @@ folds = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     _session(),
-    _required("kind", EnumText(FoldKind)),
-    _required("state", EnumText(FoldState)),
-    _required("due_at", UtcDateTime),
-    _required("attempts", Integer),
-    _required("error", Text),
+    required("kind", EnumText(FoldKind)),
+    required("state", EnumText(FoldState)),
+    required("due_at", UtcDateTime),
+    required("attempts", Integer),
+    required("error", Text),
     Column("chapter", Integer),
     Column("failed_at_seq", Integer),
     Column("claimed_at", UtcDateTime),
@@ -228,11 +234,26 @@ chapters = Table(
     metadata,
     Column("session_id", Integer, ForeignKey("sessions.id"), primary_key=True),
     Column("ordinal", Integer, primary_key=True),
-    _required("first", Integer),
-    _required("last", Integer),
-    _required("absorbed", Boolean),
+    required("first", Integer),
+    required("last", Integer),
+    required("absorbed", Boolean),
     Column("fold_id", Integer, ForeignKey("folds.id")),
-    _required("at", UtcDateTime),
+    required("at", UtcDateTime),
+    # True while the story is rewound to before its end.
+    Column("aside", Boolean),
+)
+
+# The ways that a story took and left.
+branches = Table(
+    "branches",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _session(),
+    required("at_seq", Integer),
+    required("by", BigInteger),
+    required("at", UtcDateTime),
+    required("line", LineText),
+    Index(None, "session_id"),
 )
 
 memories = Table(
@@ -242,8 +263,8 @@ memories = Table(
     Column("number", Integer, primary_key=True),
     *_content(),
     Column("chapter", Integer),
-    _required("version", Integer),
-    _required("corrected", Boolean),
+    required("version", Integer),
+    required("corrected", Boolean),
     Column("restates", Integer),
     Column("resolved_by", Integer),
     ForeignKeyConstraint(["session_id", "chapter"], ["chapters.session_id", "chapters.ordinal"]),
@@ -257,9 +278,9 @@ versions = Table(
     Column("number", Integer, primary_key=True),
     Column("version", Integer, primary_key=True),
     *_content(),
-    _required("by", Text),
-    _required("reason", Text),
-    _required("at", UtcDateTime),
+    required("by", Text),
+    required("reason", Text),
+    required("at", UtcDateTime),
     _of_memory(),
 )
 
@@ -270,8 +291,8 @@ evidence = Table(
     Column("session_id", Integer, primary_key=True),
     Column("number", Integer, primary_key=True),
     Column("position", Integer, primary_key=True),
-    _required("seq", Integer),
-    _required("beat", Integer),
+    required("seq", Integer),
+    required("beat", Integer),
     _of_memory(),
     ForeignKeyConstraint(["session_id", "seq"], ["turns.session_id", "turns.seq"]),
     Index(None, "session_id", "seq"),
@@ -284,7 +305,7 @@ condensations = Table(
     Column("session_id", Integer, primary_key=True),
     Column("number", Integer, primary_key=True),
     Column("position", Integer, primary_key=True),
-    _required("condensed", Integer),
+    required("condensed", Integer),
     _of_memory(),
     ForeignKeyConstraint(["session_id", "condensed"], ["memories.session_id", "memories.number"]),
     Index(None, "session_id", "condensed"),
@@ -298,8 +319,8 @@ findable = Table(
     _session(),
     Column("seq", Integer),
     Column("number", Integer),
-    _required("at", UtcDateTime),
-    _required("words", Text),
+    required("at", UtcDateTime),
+    required("words", Text),
     UniqueConstraint("session_id", "seq"),
     UniqueConstraint("session_id", "number"),
     ForeignKeyConstraint(["session_id", "seq"], ["turns.session_id", "turns.seq"]),
@@ -310,16 +331,16 @@ calls = Table(
     "calls",
     metadata,
     Column("id", Integer, primary_key=True),
-    _required("purpose", String(32)),
+    required("purpose", String(32)),
     Column("session_id", Integer, ForeignKey("sessions.id")),
-    _required("model", Text),
+    required("model", Text),
     Column("prompt_tokens", Integer),
     Column("cached_tokens", Integer),
     Column("completion_tokens", Integer),
-    _required("outcome", String(64)),
-    _required("attempts", Integer),
-    _required("milliseconds", Integer),
-    _required("at", UtcDateTime),
+    required("outcome", String(64)),
+    required("attempts", Integer),
+    required("milliseconds", Integer),
+    required("at", UtcDateTime),
     Index(None, "session_id"),
 )
 
@@ -328,15 +349,15 @@ ratios = Table(
     metadata,
     Column("model", Text, primary_key=True),
     Column("script", EnumText(Script), primary_key=True),
-    _required("estimated", Float),
-    _required("counted", Float),
+    required("estimated", Float),
+    required("counted", Float),
 )
 
 webhooks = Table(
     "webhooks",
     metadata,
     Column("webhook_id", BigInteger, primary_key=True, autoincrement=False),
-    _required("channel_id", BigInteger),
+    required("channel_id", BigInteger),
 )
 
 guild_settings = Table(
@@ -346,6 +367,7 @@ guild_settings = Table(
     Column("moderator_role_id", BigInteger),
     Column("log_channel_id", BigInteger),
     Column("time_zone", Text),
+    Column("language", String(8)),
 )
 
 # What players reported as wrong.
@@ -354,146 +376,15 @@ flags = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     _session(),
-    _required("number", Integer),
-    _required("by", BigInteger),
-    _required("why", Text),
-    _required("at", UtcDateTime),
-    _required("state", EnumText(FlagState)),
+    required("number", Integer),
+    required("by", BigInteger),
+    required("why", Text),
+    required("at", UtcDateTime),
+    required("state", EnumText(FlagState)),
     Column("correction", EnumText(CorrectionKind)),
     Column("decided_by", BigInteger),
     Column("decided_at", UtcDateTime),
     _of_memory(),
     Index(None, "by", "at"),
     Index(None, "session_id", "state"),
-)
-
-# A person as a character knows them. Not ``remembered``: nothing may be kept.
-acquaintances = Table(
-    "acquaintances",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    _required("character_id", Integer, ForeignKey("characters.id")),
-    _required("player_id", BigInteger),
-    _required("name", Text),
-    _required("remembered", Boolean),
-    UniqueConstraint("character_id", "player_id"),
-    Index(None, "player_id"),
-)
-
-# Who does not want any character to keep anything.
-strangers = Table(
-    "strangers",
-    metadata,
-    Column("player_id", BigInteger, primary_key=True, autoincrement=False),
-    _required("at", UtcDateTime),
-)
-
-exchanges = Table(
-    "exchanges",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    _acquaintance(),
-    _required("session_id", Integer),
-    _required("first", Integer),
-    _required("reply", Integer),
-    _required("state", EnumText(ExchangeState)),
-    ForeignKeyConstraint(["session_id", "reply"], ["turns.session_id", "turns.seq"]),
-    UniqueConstraint("acquaintance_id", "session_id", "reply"),
-    Index(None, "acquaintance_id", "state"),
-    Index(None, "session_id", "reply"),
-)
-
-# Ids are not used again: a button that a person left open names one. ``removed``: its person deleted it, and its text is gone;
-# what it came from is not noted again.
-notes = Table(
-    "notes",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    _acquaintance(),
-    _required("text", Text),
-    _required("at", UtcDateTime),
-    _required("judged", Boolean),
-    _required("absorbed", Boolean),
-    _required("removed", Boolean),
-    Index(None, "acquaintance_id"),
-    sqlite_autoincrement=True,
-)
-note_sources = _sources("note")
-
-# ``imported`` tells a line of an import from all others, so that it is imported once.
-traits = Table(
-    "traits",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    _acquaintance(),
-    _required("text", Text),
-    _required("importance", Integer),
-    _required("matches", Integer),
-    _required("first_at", UtcDateTime),
-    _required("confirmed_at", UtcDateTime),
-    _required("faded_at", UtcDateTime),
-    Column("until", Date),
-    _required("hazy", Boolean),
-    Column("dormant_at", UtcDateTime),
-    Column("forgotten_at", UtcDateTime),
-    _required("deleted", Boolean),
-    Column("imported", Text),
-    UniqueConstraint("acquaintance_id", "imported"),
-    Index(None, "acquaintance_id"),
-    sqlite_autoincrement=True,
-)
-# ``former``: it shows what the trait said before, not what it says now.
-trait_sources = _sources("trait", _required("former", Boolean))
-
-# What a trait said before, oldest first.
-former_texts = Table(
-    "former_texts",
-    metadata,
-    Column("trait_id", Integer, ForeignKey("traits.id"), primary_key=True),
-    Column("position", Integer, primary_key=True),
-    _required("text", Text),
-    _required("by", Text),
-    _required("until", UtcDateTime),
-)
-
-# ``attempts`` are all tries, ``failures`` those in which the judge was heard and answered nothing usable.
-judgements = Table(
-    "judgements",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    _acquaintance(),
-    _required("kind", EnumText(JudgementKind)),
-    _required("everything", Boolean),
-    _required("state", EnumText(FoldState)),
-    _required("due_at", UtcDateTime),
-    _required("attempts", Integer),
-    _required("failures", Integer),
-    _required("error", Text),
-    Column("claimed_at", UtcDateTime),
-    Column("finished_at", UtcDateTime),
-    Index(None, "state", "due_at"),
-    Index(None, "acquaintance_id", "state"),
-)
-
-# The last day, by a guild's own calendar, whose morning was held; guild 0 stands for direct messages.
-mornings = Table(
-    "mornings",
-    metadata,
-    Column("guild_id", BigInteger, primary_key=True, autoincrement=False),
-    _required("day", Date),
-)
-
-# Persons who asked to be forgotten, until that is done; and guilds that removed the bot.
-forgettings = Table(
-    "forgettings",
-    metadata,
-    Column("player_id", BigInteger, primary_key=True, autoincrement=False),
-    _required("asked_at", UtcDateTime),
-    Column("emptied_at", UtcDateTime),
-)
-departures = Table(
-    "departures",
-    metadata,
-    Column("guild_id", BigInteger, primary_key=True, autoincrement=False),
-    _required("at", UtcDateTime),
 )

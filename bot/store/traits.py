@@ -13,9 +13,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.memory.fading import NOTE_DAYS, START, revived
 from bot.memory.people import NewTrait, Trait, TraitStatus
 from bot.store.people import drop_tails_of_character, lock_people
+from bot.store.people_tables import acquaintances, former_texts, notes, trait_sources, traits
 from bot.store.portraits import add_sources, read_traits, remove_notes, remove_traits
 from bot.store.rows import Topic
-from bot.store.tables import acquaintances, characters, former_texts, notes, trait_sources, traits
+from bot.store.tables import characters
 
 # A note that no trait stands for is there for its person to read, not longer than two monthly steps of a trait's decay.
 _KEEP_NOTES: Final = timedelta(days=60)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, Select, delete, exists, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.story import LastMessage, Session, Snapshot, Tail
-from bot.memory.turns import AuthorKind, Beat, BeatKind, PlayerMessage, Turn, TurnState
+from bot.memory.turns import AuthorKind, Beat, BeatKind, PlayerMessage, Telling, Turn, TurnState
+from bot.store.cast_tables import addressed as addressed_to
 from bot.store.exchanges import note_exchanges
 from bot.store.planning import Due, plan_if_due, raw_turns
 from bot.store.players import label_of
@@ -21,12 +22,13 @@ from bot.store.rows import (
     lock_session,
     lock_session_of_turn,
     read_session,
-    session_of,
+    read_sessions,
     take_seq,
     turn_of,
 )
 from bot.store.search import index_turn
 from bot.store.tables import messages, sessions, turns
+from bot.store.views import head_text, keep_tail, with_tails
 
 _THERE: Final = (TurnState.KEPT, TurnState.WRITING)
 
@@ -35,17 +37,26 @@ class TurnStore(Topic):
     """A turn's seq is taken in the transaction that writes it, so that seqs have no gaps."""
 
     async def add_player_turn(
-        self, session_id: int, message: PlayerMessage, beats: tuple[Beat, ...], tokens: int, due: Due
+        self,
+        session_id: int,
+        message: PlayerMessage,
+        beats: tuple[Beat, ...],
+        tokens: int,
+        due: Due,
+        *,
+        waits: bool = True,
+        addressed: int | None = None,
     ) -> Turn | None:
         """Commit a player's message; None when it is known already. Plans a fold when this turn makes it due.
 
-        The beats' speaker becomes the player's label. What is out of character takes no tokens. Raises LookupError.
+        The beats' speaker becomes the player's label. What is out of character takes no tokens. One that does not wait is
+        answered only along with one that does. ``addressed`` is the character to whose words it replies. Raises LookupError.
         """
         async with self._database.write() as connection:
             session = await lock_session(connection, session_id)
             if await connection.scalar(select(exists().where(messages.c.message_id == message.message_id))):
                 return None
-            label = await label_of(connection, session, message.author_id, message.author_name)
+            label = await label_of(connection, session, message.author_id, message.author_name, message.persona_id)
             in_character = is_in_character(beats)
             written = insert(turns).values(
                 session_id=session_id,
@@ -61,27 +72,40 @@ class TurnStore(Topic):
                 revision=1,
                 in_character=in_character,
                 delivered=True,
+                persona_id=message.persona_id,
+                waits=waits,
             )
             turn = turn_of((await connection.execute(written.returning(turns))).one())
             await connection.execute(
                 insert(messages).values(message_id=message.message_id, channel_id=message.channel_id, turn_id=turn.id)
             )
+            if addressed is not None:
+                replied = {"turn_id": turn.id, "character_id": addressed}
+                await connection.execute(insert(addressed_to).values(replied))
             await index_turn(connection, session_id, turn)
             await plan_if_due(connection, session, due)
             return turn
 
-    async def begin_reply(self, session_id: int, at: datetime) -> Turn | None:
-        """Take the place of a reply in the story; None when no player's turn waits for one. Raises LookupError."""
+    async def begin_reply(
+        self, session_id: int, at: datetime, *, unasked: bool = False, character_id: int | None = None
+    ) -> Turn | None:
+        """Take the place of a reply in the story; None when no player's turn waits for one, unless it is ``unasked``.
+
+        It is the reply of the member with ``character_id``, or of the lead when none is given or that one left a moment ago.
+        Raises LookupError.
+        """
         async with self._database.write() as connection:
             session = await lock_session(connection, session_id)
-            if not await connection.scalar(select(_waits(session_id))):
+            if not unasked and not await connection.scalar(select(_waits(session_id))):
                 return None
+            member = session.member(character_id or session.character.id)
+            character = member.character if member else session.character
             written = insert(turns).values(
                 session_id=session_id,
                 seq=await take_seq(connection, session_id),
                 author_kind=AuthorKind.CHARACTER,
-                author_id=session.character.id,
-                author_name=session.character.card.name,
+                author_id=character.id,
+                author_name=character.card.name,
                 raw="",
                 beats=(),
                 tokens=0,
@@ -94,20 +118,7 @@ class TurnStore(Topic):
             return turn_of((await connection.execute(written.returning(turns))).one())
 
     async def finish_reply(
-        self,
-        turn_id: int,
-        raw: str,
-        beats: tuple[Beat, ...],
-        tokens: int,
-        finish_reason: str,
-        prompt_tokens: int | None,
-        cached_tokens: int | None,
-        completion_tokens: int | None,
-        model: str,
-        due: Due,
-        tail: Tail | None = None,
-        *,
-        people: bool = True,
+        self, turn_id: int, telling: Telling, due: Due, tail: Tail | None = None, *, people: bool = True
     ) -> Turn:
         """Commit what the model wrote, byte for byte, and what stood before the turn it answers. Plans a fold when this turn
         makes it due.
@@ -122,28 +133,18 @@ class TurnStore(Topic):
             if people:
                 await note_exchanges(connection, session, turn)
             written = update(turns).where(turns.c.id == turn_id)
-            written = written.values(
-                raw=raw,
-                beats=beats,
-                tokens=tokens,
-                state=TurnState.KEPT,
-                delivered=False,
-                finish_reason=finish_reason,
-                prompt_tokens=prompt_tokens,
-                cached_tokens=cached_tokens,
-                completion_tokens=completion_tokens,
-                model=model,
-            )
+            written = written.values(**values_of(telling), state=TurnState.KEPT, delivered=False)
             turn = turn_of((await connection.execute(written.returning(turns))).one())
-            if tail is not None and tail.text and tail.epoch == session.epoch:
-                answered = update(turns).where(turns.c.id == tail.turn_id, turns.c.state == TurnState.KEPT)
-                await connection.execute(answered.values(tail=tail.text, tail_tokens=tail.tokens))
+            await keep_tail(connection, session, turn, tail)
             await index_turn(connection, session.id, turn)
             await plan_if_due(connection, session, due)
             return turn
 
     async def fail_reply(self, turn_id: int) -> None:
-        """Give up a reply that is being written, or that was written and never delivered; it never happened."""
+        """Give up a reply that is being written, or that was written and never delivered; it never happened.
+
+        One that stood in the channel before, and is only told again, stays in the story.
+        """
         async with self._database.write() as connection:
             session, _ = await lock_session_of_turn(connection, turn_id)
             given_up = (
@@ -153,6 +154,7 @@ class TurnStore(Topic):
                     turns.c.author_kind == AuthorKind.CHARACTER,
                     turns.c.state.in_(_THERE),
                     turns.c.delivered.is_(False),
+                    turns.c.telling.is_(None),
                 )
                 .values(state=TurnState.FAILED)
             )
@@ -165,19 +167,48 @@ class TurnStore(Topic):
         async with self._database.write() as connection:
             await connection.execute(update(turns).where(turns.c.id == turn_id).values(tokens=tokens))
 
-    async def tie_messages(self, turn_id: int, channel_id: int, message_ids: Sequence[int]) -> None:
-        """Record which messages carry a reply, which is delivered with that; doing it twice is harmless."""
+    async def show_messages(self, turn_id: int, channel_id: int, message_ids: Sequence[int]) -> None:
+        """Record that these messages, beside those known, begin to carry a reply, which is not delivered with that.
+
+        One that was delivered before is in its first telling at least.
+        """
         async with self._database.write() as connection:
             await lock_session_of_turn(connection, turn_id)
-            tied = set(await connection.scalars(select(messages.c.message_id).where(messages.c.turn_id == turn_id)))
-            new = [
-                {"message_id": message_id, "channel_id": channel_id, "turn_id": turn_id}
-                for message_id in dict.fromkeys(message_ids)
-                if message_id not in tied
-            ]
-            if new:
-                await connection.execute(insert(messages), new)
+            await _tie(connection, turn_id, channel_id, message_ids)
+            of_id = update(turns).where(turns.c.id == turn_id)
+            stood = of_id.where(turns.c.state == TurnState.KEPT, turns.c.delivered, turns.c.telling.is_(None))
+            await connection.execute(stood.values(telling=1))
+            await connection.execute(of_id.values(delivered=False))
+
+    async def tie_messages(self, turn_id: int, channel_id: int, message_ids: Sequence[int]) -> None:
+        """Record that exactly these messages carry a reply, which is delivered with that; doing it twice is harmless."""
+        async with self._database.write() as connection:
+            await lock_session_of_turn(connection, turn_id)
+            others = messages.c.turn_id == turn_id, messages.c.message_id.not_in(message_ids)
+            await connection.execute(delete(messages).where(*others))
+            await _tie(connection, turn_id, channel_id, message_ids)
             await connection.execute(update(turns).where(turns.c.id == turn_id).values(delivered=True))
+
+    async def messages_of(self, turn_id: int) -> tuple[int, ...]:
+        """The messages that carry a turn, in the order of their ids."""
+        statement = select(messages.c.message_id).where(messages.c.turn_id == turn_id).order_by(messages.c.message_id)
+        async with self._database.read() as connection:
+            return tuple(await connection.scalars(statement))
+
+    async def tied(self, message_ids: Sequence[int]) -> frozenset[int]:
+        """Those of the messages that carry a turn."""
+        statement = select(messages.c.message_id).where(messages.c.message_id.in_(message_ids))
+        async with self._database.read() as connection:
+            return frozenset(await connection.scalars(statement))
+
+    async def unfinished(self) -> tuple[tuple[Session, Turn], ...]:
+        """The replies that are being written, and the failed ones of which messages are left, oldest first."""
+        is_shown = exists().where(messages.c.turn_id == turns.c.id).correlate(turns)
+        statement = select(turns).where(
+            (turns.c.state == TurnState.WRITING) | ((turns.c.state == TurnState.FAILED) & is_shown)
+        )
+        async with self._database.read() as connection:
+            return await _with_sessions(connection, statement.order_by(turns.c.id))
 
     async def undelivered(self) -> tuple[tuple[Session, Turn], ...]:
         """The replies and greetings of running sessions that are written and were not delivered, oldest first."""
@@ -188,10 +219,7 @@ class TurnStore(Topic):
             .order_by(turns.c.id)
         )
         async with self._database.read() as connection:
-            rows = (await connection.execute(waiting)).all()
-            wanted = SESSIONS.where(sessions.c.id.in_({row.session_id for row in rows}))
-            found = {row.id: session_of(row) for row in await connection.execute(wanted)}
-        return tuple((found[row.session_id], turn_of(row)) for row in rows)
+            return await _with_sessions(connection, waiting)
 
     async def interrupted(self) -> tuple[Session, ...]:
         """At start-up: give up what was being written, and name the running sessions whose players wait for a reply."""
@@ -200,13 +228,17 @@ class TurnStore(Topic):
                 update(turns).where(turns.c.state == TurnState.WRITING).values(state=TurnState.FAILED)
             )
             waiting = SESSIONS.where(sessions.c.stopped_at.is_(None), _waits(sessions.c.id)).order_by(sessions.c.id)
-            return tuple(session_of(row) for row in await connection.execute(waiting))
+            return await read_sessions(connection, waiting)
 
     async def last_messages(self) -> tuple[LastMessage, ...]:
-        """What is known of each running session's channel: the newest message, and since when the session runs."""
+        """What is known of each running session's channel: the newest message, and since when the session runs.
+
+        A message of a reply that is not delivered yet may be newer than one of a player that was not heard.
+        """
         known = (
             select(turns.c.session_id, func.max(messages.c.message_id).label("newest"))
             .join(messages)
+            .where(turns.c.delivered)
             .group_by(turns.c.session_id)
             .subquery()
         )
@@ -228,15 +260,25 @@ class TurnStore(Topic):
             session = await read_session(connection, row.session_id) if row else None
         return (session, turn_of(row)) if row and session else None
 
-    async def snapshot(self, session_id: int) -> Snapshot:
-        """All that a prompt is made of, as of one moment. Raises LookupError."""
+    async def snapshot(self, session_id: int, character_id: int | None = None) -> Snapshot:
+        """All that a prompt of the lead, or of the member with ``character_id``, is made of, as of one moment.
+
+        Raises LookupError, also when there is no such member.
+        """
         async with self._database.read() as connection:
-            row = (await connection.execute(SESSIONS.where(sessions.c.id == session_id))).one_or_none()
-            if row is None:
+            session = await read_session(connection, session_id)
+            if session is None:
                 raise LookupError(f"no session {session_id}")
-            session = session_of(row)
-            raw = select(turns).where(raw_turns(session)).order_by(turns.c.seq)
-            return Snapshot(session, row.memory_text, await read_turns(connection, raw))
+            member = session.member(session.character.id if character_id is None else character_id)
+            if member is None:
+                raise LookupError(f"no member {character_id} in session {session_id}")
+            raw = select(turns).where(raw_turns(session), turns.c.seq >= member.since).order_by(turns.c.seq)
+            told = await read_turns(connection, raw)
+            if member.character.id == session.character.id:
+                text = select(sessions.c.memory_text).where(sessions.c.id == session_id)
+                return Snapshot(session, (await connection.execute(text)).scalar_one(), told)
+            seen = await with_tails(connection, session_id, member.character.id, told)
+            return Snapshot(session, await head_text(connection, session_id, member.character.id), seen, member)
 
     async def turns(self, session_id: int, first: int, last: int) -> tuple[Turn, ...]:
         """The kept turns from ``first`` to ``last``, both included, in order."""
@@ -256,9 +298,32 @@ async def read_turns(connection: AsyncConnection, statement: Select[Any]) -> tup
     return tuple(turn_of(row) for row in await connection.execute(statement))
 
 
+async def _with_sessions(connection: AsyncConnection, statement: Select[Any]) -> tuple[tuple[Session, Turn], ...]:
+    rows = (await connection.execute(statement)).all()
+    wanted = SESSIONS.where(sessions.c.id.in_({row.session_id for row in rows}))
+    found = {session.id: session for session in await read_sessions(connection, wanted)}
+    return tuple((found[row.session_id], turn_of(row)) for row in rows)
+
+
+async def _tie(connection: AsyncConnection, turn_id: int, channel_id: int, message_ids: Sequence[int]) -> None:
+    tied = set(await connection.scalars(select(messages.c.message_id).where(messages.c.turn_id == turn_id)))
+    new = [
+        {"message_id": message_id, "channel_id": channel_id, "turn_id": turn_id}
+        for message_id in dict.fromkeys(message_ids)
+        if message_id not in tied
+    ]
+    if new:
+        await connection.execute(insert(messages), new)
+
+
 def is_in_character(beats: Sequence[Beat]) -> bool:
     """Whether anything of a turn belongs to the story."""
     return any(beat.kind is not BeatKind.OOC for beat in beats)
+
+
+def values_of(telling: Telling) -> dict[str, Any]:
+    """The columns of a turn that say how it is told."""
+    return {field.name: getattr(telling, field.name) for field in fields(telling)}
 
 
 def spoken_by(label: str, beats: Sequence[Beat]) -> tuple[Beat, ...]:
@@ -271,7 +336,12 @@ def _kept(session_id: int) -> Select[Any]:
 
 
 def _waits(session_id: int | ColumnElement[int]) -> ColumnElement[bool]:
-    """Whether a player's turn stands after the last reply; asked from the end, so that a long story costs no more."""
+    """Whether a player's turn waits for a reply."""
+    return exists().where(*waiting(session_id)).correlate(sessions)
+
+
+def waiting(session_id: int | ColumnElement[int]) -> tuple[ColumnElement[bool], ...]:
+    """The players' turns after the last reply that wait for one; asked from the end, so that a long story costs no more."""
     replies = turns.alias("replies")
     last_reply = (
         select(replies.c.seq)
@@ -285,11 +355,11 @@ def _waits(session_id: int | ColumnElement[int]) -> ColumnElement[bool]:
         .correlate(sessions)
         .scalar_subquery()
     )
-    waiting = exists().where(
+    return (
         turns.c.session_id == session_id,
         turns.c.author_kind == AuthorKind.PLAYER,
         turns.c.state == TurnState.KEPT,
         turns.c.in_character,
+        turns.c.waits.is_not(False),
         turns.c.seq > func.coalesce(last_reply, 0),
     )
-    return waiting.correlate(sessions)

@@ -149,8 +149,8 @@ async def test_another_guild_sees_nothing_and_a_direct_message_all(world: World,
     elsewhere = world.env.create_guild("Second home")
     hall = elsewhere.create_text_channel("hall")
     mio = elsewhere.add_member(world.mio.user)
-    there = await world.engine.create_character(Scope(elsewhere.id, KEEPER), Card("Kai", "A smith."), "")
-    alone = await world.engine.create_character(Scope(None, world.mio.id), Card("Yuki", "A witch."), "")
+    there = await world.characters.create(Scope(elsewhere.id, KEEPER), Card("Kai", "A smith."), "")
+    alone = await world.characters.create(Scope(None, world.mio.id), Card("Yuki", "A witch."), "")
     for number, character in ((11, there), (12, alone)):
         known = [trait(number, f"known to {character.card.name}", now=world.env.now())]
         await know(world.store, character.id, world.mio.id, traits_known=known)
@@ -184,7 +184,7 @@ def arrow(message: Any, emoji: str) -> str:
 
 
 async def test_one_character_can_be_asked_for(world: World, session: Session) -> None:
-    kai = await world.engine.create_character(Scope(world.guild.id, KEEPER), Card("Kai", "A smith."), "")
+    kai = await world.characters.create(Scope(world.guild.id, KEEPER), Card("Kai", "A smith."), "")
     await know(world.store, kai.id, world.mio.id, traits_known=[trait(11, "owes a song", now=world.env.now())])
 
     opened = await about_me(world, character="kai")

@@ -23,7 +23,7 @@ def picture(form: str = "PNG") -> bytes:
 
 
 async def characters(world: World) -> tuple[Character, ...]:
-    return await world.engine.characters(Scope(world.guild.id, world.mio.id))
+    return await world.characters.usable(Scope(world.guild.id, world.mio.id))
 
 
 async def test_a_character_is_created_by_a_form(world: World) -> None:
@@ -81,7 +81,7 @@ async def test_too_large_a_picture_is_refused_before_the_form(world: World) -> N
 
 
 async def test_a_taken_name_leaves_no_picture_behind(world: World) -> None:
-    await world.engine.create_character(Scope(world.guild.id, KEEPER), RIN, "")
+    await world.characters.create(Scope(world.guild.id, KEEPER), RIN, "")
 
     form = await world.mio.slash(world.channel, "character create", picture=("rin.webp", picture("WEBP")))
     result = await world.mio.submit_modal(form, FORM)
@@ -93,7 +93,7 @@ async def test_a_taken_name_leaves_no_picture_behind(world: World) -> None:
 
 
 async def test_the_list_and_a_card_are_shown_to_the_person_alone(world: World) -> None:
-    await world.engine.create_character(Scope(world.guild.id, KEEPER), RIN, "https://cdn.discordapp.com/emojis/77.png")
+    await world.characters.create(Scope(world.guild.id, KEEPER), RIN, "https://cdn.discordapp.com/emojis/77.png")
 
     listed = await world.mio.slash(world.channel, "character list")
     shown = await world.mio.slash(world.channel, "character show", name="Rin")
@@ -103,10 +103,14 @@ async def test_the_list_and_a_card_are_shown_to_the_person_alone(world: World) -
     assert listed.ephemeral
     assert shown.ephemeral
     assert listed.response.embeds[0].description == "**Rin** A ferrywoman who guards a secret."
-    card, greeting = shown.response.embeds
-    assert (card.title, card.description) == ("Rin", RIN.description)
+    say = world.bot.catalogue.text
+    (card,) = shown.response.embeds
+    assert card.title == "Rin"
+    assert card.description == f"{RIN.description}\n\n{say('character-holds', greetings=1, entries=0)}"
     assert card.thumbnail.url == "https://cdn.discordapp.com/emojis/77.png"
-    assert greeting.description == RIN.first_message
+    forward = shown.response.components[0]["components"][1]["custom_id"]
+    await world.mio.click(shown.response, custom_id=forward)
+    assert shown.response.embeds[0].description == RIN.first_message
 
 
 async def test_an_empty_list_shows_the_way(world: World) -> None:
@@ -118,7 +122,7 @@ async def test_an_empty_list_shows_the_way(world: World) -> None:
 
 async def test_names_are_offered_as_one_types(world: World) -> None:
     for name in ("Rin", "Marin", "Yuki"):
-        await world.engine.create_character(Scope(world.guild.id, KEEPER), Card(name, ""), "")
+        await world.characters.create(Scope(world.guild.id, KEEPER), Card(name, ""), "")
 
     choices = await world.mio.autocomplete(world.channel, "character show", "name", "rin")
 
@@ -137,7 +141,7 @@ async def test_a_character_leaves_with_its_picture(world: World) -> None:
 
 
 async def test_only_its_creator_and_moderators_remove_a_character(world: World) -> None:
-    await world.engine.create_character(Scope(world.guild.id, KEEPER), RIN, "")
+    await world.characters.create(Scope(world.guild.id, KEEPER), RIN, "")
 
     refused = await world.mio.slash(world.channel, "character delete", name="Rin")
     simcord.assert_error(world.env, NotAllowed)
@@ -150,7 +154,7 @@ async def test_only_its_creator_and_moderators_remove_a_character(world: World) 
 
 
 async def test_another_guild_knows_nothing_of_a_character(world: World) -> None:
-    await world.engine.create_character(Scope(world.guild.id, KEEPER), RIN, "")
+    await world.characters.create(Scope(world.guild.id, KEEPER), RIN, "")
     other = world.env.create_guild("Other")
     channel = other.create_text_channel("elsewhere")
     stranger = other.add_member(world.env.create_user("stranger"))

@@ -207,7 +207,7 @@ async def test_another_channel_knows_nothing_of_it(world: World, session: Sessio
 async def test_in_a_direct_message_the_person_corrects_their_own_story(world: World) -> None:
     home = world.mio.user.dm_channel
     scope = Scope(None, world.mio.id)
-    await world.engine.create_character(scope, Card("Yuki", "A friend."), "")
+    await world.characters.create(scope, Card("Yuki", "A friend."), "")
     started = await world.engine.start_session(Place(None, home.id), scope, "Yuki", greeting=False)
     await world.mio.user.send_dm("Hello?")
     await world.fold(started.session, [NewMemory(Content(MemoryKind.FACT, "It rained."), (Citation(2, 1),))])

@@ -99,14 +99,14 @@ async def test_talk_out_of_character_is_kept_and_not_answered(world: World) -> N
     assert world.said() == [("Mio", "((back in five minutes))")]
 
 
-async def test_bots_webhooks_system_messages_and_pictures_without_words_are_no_story(world: World) -> None:
+async def test_bots_webhooks_system_messages_and_files_without_words_are_no_story(world: World) -> None:
     session = await world.begin()
     robot = world.guild.add_member(world.env.create_user("robot", bot=True))
     hook = world.guild.create_webhook(world.channel, "Somebody's")
 
     await robot.send(world.channel, "beep")
     await hook.send("proxied")
-    await world.mio.send(world.channel, attachments=[("cat.png", b"png")])
+    await world.mio.send(world.channel, attachments=[("cat.txt", b"meow")])
     world.guild.create_system_message(world.channel, MessageType.CHANNEL_NAME_CHANGE, author=world.mio)
     await world.env.settle()
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import discord
 import pytest
 import simcord
+from PIL import Image
 
 from bot.errors import Refused
 from bot.memory.corrections import CorrectionKind
 from bot.memory.memories import Content, MemoryKind, MemoryStatus, NewMemory
 from bot.memory.story import Session
 from bot.memory.turns import Citation
-from bot.store.tables import departures, forgettings, turns
+from bot.store.people_tables import departures, forgettings, personas
+from bot.store.tables import turns
 from cogs._lines import bound
 from cogs._report_text import report_embed
 from tests.cogs.conftest import KEEP_DAYS, World, told
@@ -26,6 +29,12 @@ MEMORIES = (
     NewMemory(Content(MemoryKind.EVENT, "Seven pearls lie under a stone."), (Citation(1, 1),)),
     NewMemory(Content(MemoryKind.EVENT, "A husband is missed."), (Citation(3, 1),)),
 )
+
+
+def emblem() -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (30, 20), "teal").save(out, "PNG")
+    return out.getvalue()
 
 
 @pytest.fixture
@@ -85,6 +94,44 @@ async def test_pressed_it_is_done(world: World, session: Session) -> None:
     assert await rows(world.store, forgettings) == []
     assert (await remembered(world, session, 1)).status is MemoryStatus.FORGOTTEN
     assert (await remembered(world, session, 2)).is_active
+
+
+async def test_personas_go_with_their_pictures(world: World, session: Session) -> None:
+    picture = ("h.png", emblem())
+    await world.mio.slash(world.channel, "persona set", name="Haru", description="A guard.", picture=picture)
+    await world.sora.slash(world.channel, "persona set", name="Ren", picture=picture)
+    assert len(world.env.backend.application_emojis) == 2
+    await world.mio.send(world.channel, "Halt!")
+
+    asked = await world.mio.slash(world.channel, "privacy forget-me")
+    goes = answered(asked).embeds[0].fields[0].value
+    await world.mio.click(answered(asked), label="Forget me")
+    await world.env.settle()
+
+    assert "• your persona, with its picture" in goes.splitlines()
+    assert answered(asked).content == "You are forgotten."
+    (left,) = await rows(world.store, personas)
+    assert left.name == "Ren"
+    assert [f"https://cdn.discordapp.com/emojis/{emoji}.png" for emoji in world.env.backend.application_emojis] == [
+        left.avatar_url
+    ]
+
+
+async def test_a_picture_that_is_gone_already_hinders_nothing_and_an_error_of_discord_only_delays(
+    world: World, session: Session
+) -> None:
+    await world.mio.slash(world.channel, "persona set", name="Haru", picture=("h.png", emblem()))
+    (emoji,) = world.env.backend.application_emojis
+    world.env.inject_error("DELETE", "/applications/*/emojis/*", status=500)
+    await world.privacy.forget(world.mio.id)
+    await world.privacy.run_due()
+    assert not await world.privacy.is_forgotten(world.mio.id)
+
+    world.env.backend.application_emojis.pop(emoji)
+    await world.privacy.run_due()
+
+    assert await world.privacy.is_forgotten(world.mio.id)
+    assert await rows(world.store, personas) == []
 
 
 async def test_who_has_nothing_here_is_told_so(world: World, session: Session) -> None:

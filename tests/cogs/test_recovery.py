@@ -7,7 +7,7 @@ from datetime import timedelta
 from bot.memory import markup
 from bot.memory.policy import crosses_trigger
 from bot.memory.story import Session
-from bot.memory.turns import PlayerMessage, Turn
+from bot.memory.turns import PlayerMessage, Telling, Turn
 from bot.store import Due
 from tests.cogs.conftest import World
 
@@ -22,7 +22,7 @@ async def interrupted(world: World, *, text: str | None) -> tuple[Session, Turn]
     if text is not None:
         due = Due(lambda raw, memory: crosses_trigger(world.engine.budgets, raw, memory), at=world.env.now())
         beats = markup.parse_reply(text, "Rin")
-        turn = await world.store.finish_reply(turn.id, text, beats, 3, "stop", 1, 0, 3, "scripted", due)
+        turn = await world.store.finish_reply(turn.id, Telling(text, beats, 3, "stop", 1, 0, 3, "scripted"), due)
     return session, turn
 
 
@@ -91,6 +91,76 @@ async def test_players_whose_answer_was_interrupted_are_told_and_can_try_again(w
 
     assert [text for _, text in world.said()] == ["Where was I?"]
     assert await world.raws(session) == ["Hello?", "Where was I?"]
+
+
+async def shown(world: World, turn: Turn | None, text: str) -> int:
+    """Send a part of a reply as the last process did, and with a turn, tie it; its id."""
+    (hook,) = world.bot.webhooks.values()
+    with world.env._bot_scope():
+        sent = await hook.send(text, username="Rin", wait=True)
+    if turn is not None:
+        await world.engine.begun(turn.id, world.channel.id, [sent.id])
+    return sent.id
+
+
+async def began(world: World, *, text: str | None) -> tuple[Session, Turn, int]:
+    """An interrupted reply in a channel with a webhook, and how many messages there are before it."""
+    await world.begin()
+    await world.mio.send(world.channel, "A webhook is made.")
+    await world.engine.stop_session(world.channel.id)
+    session, turn = await interrupted(world, text=text)
+    return session, turn, len(world.said())
+
+
+async def test_what_was_shown_of_a_reply_that_was_broken_off_is_taken_back(world: World) -> None:
+    session, turn, before = await began(world, text=None)
+    await shown(world, turn, "Where was")
+    await shown(world, None, "I? Not tied yet.")
+
+    await world.restart()
+
+    assert [text for _, text in world.said()[before:]] == [world.bot.catalogue.text("notice-interrupted")]
+    assert await world.raws(session) == ["Hello?"]
+    assert await world.store.messages_of(turn.id) == ()
+    assert await world.store.unfinished() == ()
+
+
+async def test_what_discord_would_not_take_back_is_tried_again_at_the_next_start(world: World) -> None:
+    _, turn, before = await began(world, text=None)
+    half = await shown(world, turn, "Where was")
+
+    world.env.inject_error("DELETE", "/webhooks/*", status=400, code=50_000)
+    await world.restart()
+    assert "Where was" in [text for _, text in world.said()]
+    assert await world.store.messages_of(turn.id) == (half,)
+
+    await world.restart()
+    assert "Where was" not in [text for _, text in world.said()[before:]]
+    assert await world.store.unfinished() == ()
+
+
+async def test_what_was_shown_of_a_committed_reply_becomes_the_whole(world: World) -> None:
+    session, turn, before = await began(world, text="I am here. Where else?")
+    first = await shown(world, turn, "I am")
+    second = await shown(world, None, "superfluous")
+
+    await world.restart()
+
+    assert [text for _, text in world.said()[before:]] == ["I am here. Where else?"]
+    assert world.channel.history()[-1].id == first
+    assert await world.store.messages_of(turn.id) == (first,)
+    assert await world.store.turn_of_message(second) is None
+    assert await world.raws(session) == ["Hello?", "I am here. Where else?"]
+
+
+async def test_a_broken_off_reply_in_a_channel_that_is_gone_leaves_nothing(world: World) -> None:
+    _, turn, _ = await began(world, text=None)
+    await shown(world, turn, "Where was")
+
+    world.env.backend.delete_channel(world.channel.id)
+    await world.restart()
+
+    assert await world.store.unfinished() == ()
 
 
 async def test_a_reply_for_a_channel_that_is_gone_never_happened(world: World) -> None:

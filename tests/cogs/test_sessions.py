@@ -17,7 +17,7 @@ from tests.cogs.conftest import KEEPER, RIN, World, told
 
 @pytest.fixture
 async def rin(world: World) -> None:
-    await world.engine.create_character(Scope(world.guild.id, KEEPER), RIN, "")
+    await world.characters.create(Scope(world.guild.id, KEEPER), RIN, "")
 
 
 def thread_of(world: World) -> ChannelHandle:
@@ -43,7 +43,7 @@ async def test_a_story_begins_with_the_greeting(world: World) -> None:
 
 @pytest.mark.usefixtures("rin")
 async def test_a_story_can_begin_without_a_greeting(world: World) -> None:
-    await world.mio.slash(world.channel, "session start", character="Rin", greeting=False)
+    await world.mio.slash(world.channel, "session start", character="Rin", greeting="none")
 
     session = await world.engine.running_session(world.channel.id)
     assert session is not None
@@ -76,6 +76,7 @@ async def test_an_unknown_character_is_named_in_the_answer(world: World) -> None
     [
         ({"send_messages": False}, "permission-send"),
         ({"send_messages": False, "manage_webhooks": False}, "permission-send"),
+        ({"view_channel": False}, "permission-view"),
     ],
 )
 async def test_a_missing_permission_without_which_nothing_works_is_named(
@@ -95,14 +96,15 @@ async def test_a_missing_permission_without_which_nothing_works_is_named(
 @pytest.mark.usefixtures("rin")
 async def test_permissions_that_would_help_are_named_and_the_story_begins(world: World) -> None:
     assert world.bot.user is not None
-    bits = discord.Permissions(manage_webhooks=True, read_message_history=True).value
+    bits = discord.Permissions(manage_webhooks=True, read_message_history=True, embed_links=True).value
     world.env.backend.set_overwrite(world.channel.id, Overwrite(world.bot.user.id, OverwriteType.MEMBER, 0, bits))
 
     result = await world.mio.slash(world.channel, "session start", character="Rin")
 
     say = world.bot.catalogue.text
     content = told(result)
-    assert [f"- {say(f'permission-{name}')}" in content for name in ("webhooks", "history")] == [True, True]
+    named = [f"- {say(f'permission-{name}')}" for name in ("webhooks", "history", "embeds")]
+    assert content.splitlines()[-3:] == named
     assert world.said()[0][1] == f"**Rin**\n{RIN.first_message}"
     assert await world.engine.running_session(world.channel.id) is not None
 
@@ -110,7 +112,7 @@ async def test_permissions_that_would_help_are_named_and_the_story_begins(world:
 @pytest.mark.usefixtures("rin")
 async def test_a_thread_has_a_story_of_its_own_through_its_parents_webhook(world: World) -> None:
     thread = thread_of(world)
-    await world.mio.slash(thread, "session start", character="Rin", greeting=False)
+    await world.mio.slash(thread, "session start", character="Rin", greeting="none")
 
     await world.mio.send(thread, "Are you here?")
     await world.mio.send(world.channel, "Nobody hears this.")
@@ -126,7 +128,7 @@ async def test_a_thread_has_a_story_of_its_own_through_its_parents_webhook(world
 
 async def test_a_direct_message_has_characters_and_stories_of_its_own(world: World) -> None:
     scope = Scope(None, world.mio.id)
-    await world.engine.create_character(scope, Card("Yuki", "A friend of Mio's alone."), "")
+    await world.characters.create(scope, Card("Yuki", "A friend of Mio's alone."), "")
     home = world.mio.user.dm_channel
 
     await world.mio.user.slash("session start", character="Yuki")
@@ -137,12 +139,12 @@ async def test_a_direct_message_has_characters_and_stories_of_its_own(world: Wor
     assert session.place.guild_id is None
     assert await world.raws(session) == ["Hello?", "Answer 1."]
     assert world.said(home)[-1][1] == "**Yuki**\nAnswer 1."
-    assert await world.engine.characters(Scope(world.guild.id, world.mio.id)) == ()
+    assert await world.characters.usable(Scope(world.guild.id, world.mio.id)) == ()
 
 
 @pytest.mark.usefixtures("rin")
 async def test_a_stopped_story_is_silent_until_it_is_resumed(world: World) -> None:
-    await world.mio.slash(world.channel, "session start", character="Rin", greeting=False)
+    await world.mio.slash(world.channel, "session start", character="Rin", greeting="none")
     session = await world.engine.running_session(world.channel.id)
     assert session is not None
 
@@ -159,7 +161,7 @@ async def test_a_stopped_story_is_silent_until_it_is_resumed(world: World) -> No
 @pytest.mark.usefixtures("rin")
 async def test_an_older_story_can_be_chosen_from_the_list(world: World) -> None:
     for _ in range(2):
-        await world.mio.slash(world.channel, "session start", character="Rin", greeting=False)
+        await world.mio.slash(world.channel, "session start", character="Rin", greeting="none")
         await world.mio.slash(world.channel, "session stop")
     newest, oldest = await world.engine.stories(world.channel.id)
 

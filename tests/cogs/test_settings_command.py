@@ -1,4 +1,4 @@
-"""``/memory settings``: the guild's moderator role, log channel and time zone."""
+"""``/memory settings``: the guild's moderator role, log channel, time zone and language."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ async def test_role_and_channel_are_set_and_shown(world: World, owner: MemberAct
         f"Memories can be corrected by people with the permission Manage Messages, and by <@&{role.id}>.",
         f"Corrections and reports are posted in <#{log.id}>.",
         world.bot.catalogue.text("settings-zone-none"),
+        world.bot.catalogue.text("settings-language-none"),
     ]
     assert [words(m) for m in log.history()] == [world.bot.catalogue.text("log-opened")]
 
@@ -145,4 +146,4 @@ async def test_the_moderator_role_also_removes_characters(world: World) -> None:
 
     await kai.slash(world.channel, "character delete", name="Rin")
 
-    assert await world.engine.characters(Scope(world.guild.id, KEEPER)) == ()
+    assert await world.characters.usable(Scope(world.guild.id, KEEPER)) == ()

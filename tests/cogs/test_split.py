@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cogs._marks import closed
 from cogs._split import LONGEST, split
 
 
@@ -18,7 +19,7 @@ def units(text: str) -> int:
 
 def words_of(parts: list[str]) -> str:
     """What is left when marks and white space are taken away."""
-    return re.sub(r"[\s*_`~|]", "", "".join(parts))
+    return re.sub(r'[\s*_`~|“”「」『』">]', "", "".join(parts))
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=300), st.integers(40, 80))
@@ -26,7 +27,7 @@ def test_no_part_is_too_long_or_empty_and_no_character_is_lost(text: str, limit:
     parts = split(text, limit)
 
     assert all(0 < units(part) <= limit for part in parts)
-    assert words_of(parts) == (re.sub(r"[\s*_`~|]", "", text) if text.strip() else "…")
+    assert words_of(parts) == (re.sub(r'[\s*_`~|“”「」『』">]', "", text) if text.strip() else "…")
 
 
 def test_a_text_of_exactly_the_limit_stays_whole() -> None:
@@ -78,6 +79,59 @@ def test_a_block_of_code_keeps_its_language() -> None:
 
     assert len(parts) == 2
     assert all(part.startswith("```py\n") and part.endswith("\n```") for part in parts)
+
+
+@pytest.mark.parametrize(("opener", "closer"), ["“”", "「」", "『』", '""'])
+def test_speech_that_runs_through_a_cut_is_closed_and_opened_again(opener: str, closer: str) -> None:
+    parts = split(f"{opener}{'I have seen the lights. ' * 200}That is all.{closer} And she goes.")
+
+    assert len(parts) > 1
+    assert all(part.startswith(opener) for part in parts)
+    assert all(part.endswith(closer) for part in parts[:-1])
+    assert parts[-1].endswith(f"That is all.{closer} And she goes.")
+
+
+def test_it_is_cut_outside_of_speech_where_that_is_possible() -> None:
+    parts = split("She waits. “Not yet. Not now. Not ever.” " * 70)
+
+    assert len(parts) > 1
+    assert all(part.count("“") == part.count("”") and part.endswith(("waits.", "”")) for part in parts)
+
+
+def test_inches_open_no_speech() -> None:
+    parts = split('A 5" nail. ' + "And so on it went. " * 200)
+
+    assert sum(part.count('"') for part in parts) == 1
+
+
+@pytest.mark.parametrize("mark", ["> ", ">>> "])
+def test_a_quotation_that_runs_through_a_cut_goes_on_as_one(mark: str) -> None:
+    parts = split(mark + "word " * 900)
+
+    assert len(parts) > 1
+    assert all(part.startswith(mark + "word") for part in parts)
+
+
+def test_a_quotation_ends_with_its_line() -> None:
+    parts = split("> A line of a song.\n\n" + "And so on it went. " * 200)
+
+    assert sum(part.count(">") for part in parts) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("*She walks", "*She walks*"),
+        ("||**Who", "||**Who**||"),
+        ("```py\nx = 1", "```py\nx = 1\n```"),
+        ("“Wait", "“Wait”"),
+        ('He says "no" and "ye', 'He says "no" and "ye"'),
+        ("*Done.* “Go.”", "*Done.* “Go.”"),
+        ("「待って", "「待って」"),
+    ],
+)
+def test_what_a_text_leaves_open_is_closed(text: str, whole: str) -> None:
+    assert closed(text) == whole
 
 
 def test_a_stray_asterisk_opens_nothing() -> None:

@@ -32,4 +32,5 @@ def test_a_refused_name_is_altered_and_still_reads_the_same(name: str, refused: 
 def test_a_name_has_one_to_eighty_characters_and_no_reserved_signs() -> None:
     assert webhook_name("  ") == "?"
     assert len(webhook_name("n" * 100)) == 80
-    assert webhook_name("@all #1") == "＠all ＃1"
+    assert len(webhook_name("discord " * 20)) == 80
+    assert webhook_name("@all #1: ```") == "＠all ＃1： ˋˋˋ"

@@ -7,10 +7,10 @@ import io
 
 from PIL import Image
 
-from bot.catalogue import Catalogue
 from bot.client import KataribeBot
 from bot.memory.story import Place, Scope, Session
 from bot.memory.turns import TurnState
+from tests.cards.making import V3, encoded, png_with, text_chunk
 from tests.cogs.conftest import KEEPER, RIN, Parts
 from tests.support.model_server import Script
 from tests.support.wire import DiscordWorld, discord_world, eventually
@@ -18,7 +18,7 @@ from tests.support.wire import DiscordWorld, discord_world, eventually
 
 async def begin(parts: Parts, world: DiscordWorld) -> Session:
     scope = Scope(world.guild.id, KEEPER)
-    await parts.engine.create_character(scope, RIN, "")
+    await parts.characters.create(scope, RIN, "")
     place = Place(world.guild.id, world.channel.id)
     return (await parts.engine.start_session(place, scope, "Rin", greeting=False)).session
 
@@ -28,10 +28,7 @@ async def raws(parts: Parts, session: Session) -> list[str]:
 
 
 async def test_typing_is_shown_a_rate_limit_waited_out_and_the_reply_arrives_once(parts: Parts) -> None:
-    async with (
-        discord_world() as world,
-        world.connected(KataribeBot(parts.engine, parts.moderation, parts.people, parts.privacy, Catalogue())),
-    ):
+    async with discord_world() as world, world.connected(parts.bot()):
         session = await begin(parts, world)
         gate = asyncio.Event()
         parts.server.replies.append(Script("Answer 1.", hang=gate))
@@ -48,10 +45,7 @@ async def test_typing_is_shown_a_rate_limit_waited_out_and_the_reply_arrives_onc
 
 
 async def test_a_lost_connection_loses_no_message_and_repeats_none(parts: Parts) -> None:
-    async with (
-        discord_world() as world,
-        world.connected(KataribeBot(parts.engine, parts.moderation, parts.people, parts.privacy, Catalogue())),
-    ):
+    async with discord_world() as world, world.connected(parts.bot()):
         session = await begin(parts, world)
         mio = world.add_member("mio")
         gate = asyncio.Event()
@@ -73,17 +67,13 @@ async def test_a_process_that_ends_while_a_reply_is_written_offers_it_again_at_t
         session = await begin(parts, world)
         mio = world.add_member("mio")
         parts.server.replies.append(Script("Never said.", hang=asyncio.Event()))
-        async with world.connected(
-            KataribeBot(parts.engine, parts.moderation, parts.people, parts.privacy, Catalogue())
-        ):
+        async with world.connected(parts.bot()):
             await mio.send(world.channel, "Hello?")
             await parts.server.arrived(1)
 
         assert await raws(parts, session) == ["Hello?"]
         assert await parts.store.begin_reply(session.id, parts.clock()) is not None
-        async with world.connected(
-            KataribeBot(parts.engine, parts.moderation, parts.people, parts.privacy, Catalogue())
-        ) as bot:
+        async with world.connected(parts.bot()) as bot:
             await eventually(lambda: len(world.texts()) == 2)
             notice = world.channel.history()[-1]
             assert isinstance(bot, KataribeBot)
@@ -96,10 +86,7 @@ async def test_a_process_that_ends_while_a_reply_is_written_offers_it_again_at_t
 async def test_a_picture_is_fetched_and_kept(parts: Parts) -> None:
     out = io.BytesIO()
     Image.new("RGB", (300, 200), "teal").save(out, "JPEG")
-    async with (
-        discord_world() as world,
-        world.connected(KataribeBot(parts.engine, parts.moderation, parts.people, parts.privacy, Catalogue())),
-    ):
+    async with discord_world() as world, world.connected(parts.bot()):
         mio = world.add_member("mio")
 
         form = await mio.slash(world.channel, "character create", picture=("rin.jpg", out.getvalue()))
@@ -112,3 +99,18 @@ async def test_a_picture_is_fetched_and_kept(parts: Parts) -> None:
 
         await eventually(lambda: world.server.sent("POST", "/webhooks/*"))
         assert (await made()).endswith(f"/emojis/{emoji.id}.png")
+
+
+async def test_a_card_travels_in_and_out_again(parts: Parts) -> None:
+    async with discord_world() as world, world.connected(parts.bot()):
+        mio = world.add_member("mio")
+        await mio.slash(world.channel, "character import", file=("mio.png", png_with(text_chunk("ccv3", encoded(V3)))))
+        await eventually(lambda: world.server.sent("POST", "/webhooks/*"))
+        (made,) = await parts.characters.usable(Scope(world.guild.id, mio.id))
+
+        await mio.slash(world.channel, "character export", name="Mio", version="v3")
+        await eventually(lambda: len(world.server.sent("POST", "/webhooks/*")) == 2)
+
+        (emoji,) = world.backend.application_emojis.values()
+        assert made.avatar_url.endswith(f"/emojis/{emoji.id}.png")
+        assert world.server.sent("POST", "/webhooks/*")[-1].files == ("Mio.png",)

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import Counter, defaultdict
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 
 from bot.errors import ModelBusy
 from bot.llm.queue import Slot, SlotQueue
@@ -184,6 +187,83 @@ async def test_a_waiter_cancelled_before_the_grant_is_passed_over() -> None:
     assert log == ["holder", "heir"]
     await finish(heir)
     assert (queue.running, queue.waiting) == (0, 0)
+
+
+async def test_a_session_with_many_replies_lets_the_others_in_between() -> None:
+    queue = SlotQueue(waiting_replies=100)
+    log: list[str] = []
+
+    async def reply(session_id: int) -> None:
+        async with queue.slot(Priority.REPLY, session_id=session_id):
+            log.append(f"{session_id}")
+            await asyncio.sleep(0)
+
+    async def fold() -> None:
+        async with queue.slot(Priority.MEMORY, session_id=3):
+            log.append("fold")
+
+    async with queue.slot(Priority.REPLY, session_id=1):
+        tasks = [asyncio.create_task(fold())]
+        tasks += [asyncio.create_task(reply(session_id)) for session_id in (1, 1, 1, 2, 2, 3)]
+        await settle()
+    await asyncio.gather(*tasks)
+    assert log == ["2", "3", "1", "2", "1", "1", "fold"]
+
+
+async def test_a_session_that_was_refused_and_cancelled_waits_no_longer_for_it() -> None:
+    queue = SlotQueue(waiting_replies=1)
+    log: list[str] = []
+
+    async def reply(session_id: int) -> None:
+        async with queue.slot(Priority.REPLY, session_id=session_id):
+            log.append(f"{session_id}")
+
+    async with queue.slot(Priority.REPLY, session_id=1):
+        for _ in range(5):
+            given_up = asyncio.create_task(reply(2))
+            await settle()
+            with pytest.raises(ModelBusy):
+                await reply(2)
+            given_up.cancel()
+            await settle()
+        waiting = asyncio.create_task(reply(2))
+        await settle()
+    await waiting
+    async with queue.slot(Priority.REPLY, session_id=3):
+        tasks = [asyncio.create_task(reply(2))]
+        await settle()
+    await asyncio.gather(*tasks)
+    assert log == ["2", "2"]
+
+
+@hypothesis.given(
+    st.lists(st.tuples(st.sampled_from([1, 1, 1, 2, 3]), st.booleans()), min_size=20, max_size=60),
+)
+def test_no_session_waits_for_more_than_two_replies_of_each_other(requests: list[tuple[int, bool]]) -> None:
+    """Two: the rest of the round that is being served, and the next round up to the session's own place."""
+    waiting: Counter[int] = Counter()
+    passed: defaultdict[int, Counter[int]] = defaultdict(Counter)
+
+    async def reply(queue: SlotQueue, session_id: int) -> None:
+        waiting[session_id] += 1
+        async with queue.slot(Priority.REPLY, session_id=session_id):
+            waiting[session_id] -= 1
+            assert max(passed.pop(session_id, Counter()).values(), default=0) <= 2
+            for other in +waiting:
+                if other != session_id:
+                    passed[other][session_id] += 1
+            await asyncio.sleep(0)
+
+    async def run() -> None:
+        queue = SlotQueue(waiting_replies=len(requests))
+        async with asyncio.TaskGroup() as group:
+            for session_id, pauses in requests:
+                group.create_task(reply(queue, session_id))
+                if pauses:
+                    await asyncio.sleep(0)
+        assert (queue.running, queue.waiting, waiting.total()) == (0, 0, 0)
+
+    asyncio.run(run())
 
 
 async def test_a_failing_holder_frees_the_slot() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -13,7 +14,7 @@ import pytest_asyncio
 
 from bot.demo.embedded import EmbeddedModel
 from bot.llm import ModelClient, ModelRequest, ModelTimeout, ModelUnavailable, Purpose, WindowExceeded
-from bot.memory.messages import Message
+from bot.memory.messages import Message, Picture
 
 MODEL = Path(__file__).parents[2] / ".cache" / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf"
 WINDOW = 1024
@@ -89,6 +90,15 @@ async def test_the_window_is_guarded(client: ModelClient) -> None:
     assert caught.value.window == WINDOW
     assert caught.value.needed is not None
     assert caught.value.needed > WINDOW
+
+
+async def test_a_model_without_eyes_says_so_and_answers_without_the_picture(embedded: EmbeddedModel) -> None:
+    request = replace(ask("What is this?"), pictures=(Picture(b"\xff\xd8", "[shows a picture: a.png]"),))
+    async with ModelClient(embedded.base_url, api_key=embedded.api_key, timeout_seconds=60) as asking:
+        assert (await asking.probe()).vision is False
+    async with ModelClient(embedded.base_url, api_key=embedded.api_key, timeout_seconds=60, vision=True) as sure:
+        assert (await sure.complete(request)).text
+        assert sure.profile.vision is False
 
 
 async def test_the_cap_ends_an_answer(client: ModelClient) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bot.memory.corrections import Correction, CorrectionError, CorrectionKind, corrected
-from bot.memory.forgetting import Traces, after_forgetting, of_person, without
+from bot.memory.forgetting import Traces, after_forgetting, of_person, tellings_without, without
 from bot.memory.markup import parse_reply, written
 from bot.memory.memories import Chapter, Content, Memory, MemoryKind, MemoryStatus, SessionMemory, Version
-from bot.memory.turns import Beat, BeatKind, Citation
+from bot.memory.turns import Beat, BeatKind, Citation, Telling
 from tests.store.tale import START
 
 MIO = 1001
@@ -204,3 +204,37 @@ def test_no_correction_brings_back_what_was_forgotten(kind: CorrectionKind) -> N
         corrected(gone, Correction(kind, 9, "It was so.", text="Coins."), speaker="Mio", history=history)
 
     assert refusal.value.code == "correction-forgotten"
+
+
+def telling(*texts: str, tokens: int = 10) -> Telling:
+    beats = tuple(Beat(BeatKind.SPEECH, text, "Rin") for text in texts)
+    return Telling(written(beats, "Rin"), beats, tokens, "stop", 500, 400, tokens, "small")
+
+
+@pytest.mark.parametrize(
+    ("told", "number", "left"),
+    [
+        ([["Hello."], ["Aye."]], 1, None),
+        ([["Hello, Mio."], ["Aye."]], 2, (1, [["Aye."]])),
+        ([["Hello."], ["Mio!"], ["Aye."]], 3, (2, [["Hello."], ["Aye."]])),
+        ([["Hello."], ["Mio!"]], 2, (None, [["Hello."]])),
+        ([["Hello.", "Mio!"], ["Aye."]], 1, (1, [["Hello."], ["Aye."]])),
+        ([["Mio!"], ["Mio?"]], 1, (None, [])),
+    ],
+)
+def test_tellings_lose_what_gives_the_person_away_and_are_numbered_anew(
+    told: list[list[str]], number: int, left: tuple[int | None, list[list[str]]] | None
+) -> None:
+    found = tellings_without([telling(*texts) for texts in told], number, Traces(["Mio"], []), "Rin")
+
+    texts = None if found is None else (found[0], [[beat.text for beat in one.beats] for one in found[1]])
+    assert texts == left
+
+
+def test_a_telling_that_was_cut_is_written_anew_and_keeps_what_it_cost() -> None:
+    found = tellings_without([telling("Hello.", "Mio!", tokens=16)], 1, Traces(["Mio"], []), "Rin")
+
+    assert found is not None
+    ((cut,),) = found[1:]
+    assert (cut.raw, cut.tokens) == ("“Hello.”", 8)
+    assert (cut.finish_reason, cut.prompt_tokens, cut.completion_tokens, cut.model) == ("stop", 500, 16, "small")

@@ -14,7 +14,7 @@ from bot.memory.memories import Chapter, Content, Memory, MemoryKind, NewMemory,
 from bot.memory.policy import Stretch
 from bot.memory.prompt import Card
 from bot.memory.story import Fold, FoldKind, Head, Place, Scope
-from bot.memory.turns import Beat, BeatKind, Citation, PlayerMessage, Turn
+from bot.memory.turns import Beat, BeatKind, Citation, PlayerMessage, Telling, Turn
 from bot.store import Due, Store
 
 START = datetime(2026, 4, 1, 12, tzinfo=UTC)
@@ -94,9 +94,8 @@ class Tale:
         """A reply, delivered as one message unless told otherwise."""
         begun = await self.store.begin_reply(self.session_id, later(2))
         assert begun is not None
-        turn = await self.store.finish_reply(
-            begun.id, text, said(text, "Rin"), tokens, "stop", 500, 400, tokens, "small", due or never()
-        )
+        telling = Telling(text, said(text, "Rin"), tokens, "stop", 500, 400, tokens, "small")
+        turn = await self.store.finish_reply(begun.id, telling, due or never())
         if deliver:
             await self.store.tie_messages(turn.id, self.channel_id, [next(_IDS)])
         return turn

@@ -8,7 +8,7 @@ import pytest
 from bot.memory.memories import Content as MemoryContent
 from bot.memory.memories import MemoryKind, NewMemory, SessionMemory
 from bot.memory.story import Head
-from bot.memory.turns import Beat, BeatKind, Citation, TurnState
+from bot.memory.turns import Beat, BeatKind, Citation, Telling, TurnState
 from bot.store import Store
 from bot.store.tables import folds, turns
 from tests.store.tale import Tale, begin, event, later, never, render, rows, said
@@ -57,7 +57,9 @@ async def test_only_kept_turns_can_be_edited(tale: Tale) -> None:
     with pytest.raises(LookupError, match="no turn 99"):
         await tale.store.edit_turn(99, "No.", (), 1, later(), _not_asked)
 
-    turn = await tale.store.finish_reply(begun.id, "Yes.", said("Yes."), 1, "stop", None, None, None, "small", never())
+    turn = await tale.store.finish_reply(
+        begun.id, Telling("Yes.", said("Yes."), 1, "stop", None, None, None, "small"), never()
+    )
     assert (turn.raw, turn.revision) == ("Yes.", 1)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from bot.memory.memories import Chapter, Content, Memory, MemoryKind, MemoryStatus, NewMemory
 from bot.memory.policy import Stretch
-from bot.memory.turns import Citation
+from bot.memory.turns import Citation, Telling
 from bot.store import Store
 from bot.store.tables import chapters, condensations, evidence, memories, versions
 from tests.store.tale import Tale, condensed, event, later, loose_end, never, render, rows, said
@@ -122,7 +122,9 @@ async def test_no_chapter_closes_over_a_reply_that_is_being_written(tale: Tale) 
     await tale.player("And another thing.")
     assert await tale.chapter(1, 3, event("They met.", 1)) is None
 
-    await tale.store.finish_reply(begun.id, "Yes.", said("Yes."), 3, "stop", None, None, None, "small", never())
+    await tale.store.finish_reply(
+        begun.id, Telling("Yes.", said("Yes."), 3, "stop", None, None, None, "small"), never()
+    )
     assert await tale.chapter(1, 3, event("They met.", 1)) == Chapter(1, 1, 3)
 
 

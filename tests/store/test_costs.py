@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event as events
 
+from bot.memory.turns import Telling
 from bot.store import Store
 from tests.store.tale import Tale, event, later, over, said
 
@@ -56,7 +57,7 @@ async def test_a_message_and_its_reply_read_no_whole_table(told: Tale) -> None:
         begun = await store.begin_reply(told.session_id, later())
         assert begun is not None
         await store.snapshot(told.session_id)
-        await store.finish_reply(begun.id, "Yes.", said("Yes."), 3, "stop", 1, 1, 1, "small", over(0))
+        await store.finish_reply(begun.id, Telling("Yes.", said("Yes."), 3, "stop", 1, 1, 1, "small"), over(0))
         await store.tie_messages(begun.id, told.channel_id, [9_000_001])
         await store.turn_of_message(9_000_001)
         await store.recent_turns(told.session_id, 5)

@@ -12,7 +12,8 @@ from bot.memory.people import ExchangeState, Judgement, JudgementKind, NewTrait,
 from bot.memory.prompt import Card
 from bot.memory.story import FoldState, Head, Place, Scope
 from bot.store import Store
-from bot.store.tables import acquaintances, exchanges, forgettings, judgements, notes, turns
+from bot.store.people_tables import acquaintances, exchanges, forgettings, judgements, notes
+from bot.store.tables import turns
 from tests.store.persons import claimed, judged_traits, morning, note, noted, portrait, read, showing, with_traits
 from tests.store.tale import KAI, MIO, START, Tale, begin, later, render, rows, said
 

@@ -50,6 +50,18 @@ async def test_settings_replace_the_former_ones_of_that_guild_alone(store: Store
     assert await store.guild_settings(11) == GuildSettings(11, 3, None)
 
 
+async def test_the_languages_that_guilds_chose_are_found_together(store: Store) -> None:
+    assert await store.guild_languages() == {}
+
+    await store.save_guild_settings(GuildSettings(10, language="ja"))
+    await store.save_guild_settings(GuildSettings(11, 3))
+    await store.save_guild_settings(GuildSettings(12, language="zh"))
+    await store.save_guild_settings(GuildSettings(12))
+
+    assert await store.guild_settings(10) == GuildSettings(10, language="ja")
+    assert await store.guild_languages() == {10: "ja"}
+
+
 async def test_a_report_is_kept_as_it_was_made(told: Tale) -> None:
     made = await report(told)
 

@@ -10,9 +10,9 @@ from sqlalchemy import insert, select, update
 from bot.memory.fading import aged, taken_away
 from bot.memory.people import ExchangeState, JudgementKind, NewTrait, Source, TraitStatus
 from bot.memory.story import FoldState, Place
-from bot.memory.turns import Beat, BeatKind
+from bot.memory.turns import Beat, BeatKind, Telling
 from bot.store import Store
-from bot.store.tables import (
+from bot.store.people_tables import (
     acquaintances,
     exchanges,
     forgettings,
@@ -21,8 +21,8 @@ from bot.store.tables import (
     notes,
     trait_sources,
     traits,
-    turns,
 )
+from bot.store.tables import turns
 from tests.store.persons import claimed, judged_traits, note, noted, portrait, read, showing, with_traits
 from tests.store.tale import KAI, MIO, Tale, begin, later, never, render, rows, said
 
@@ -88,7 +88,7 @@ async def test_what_arrives_while_a_reply_is_written_belongs_to_the_next(tale: T
     begun = await tale.store.begin_reply(tale.session_id, later())
     assert begun is not None
     await tale.player("And another thing.")
-    await tale.store.finish_reply(begun.id, "Yes.", said("Yes."), 1, "stop", None, None, None, "small", never())
+    await tale.store.finish_reply(begun.id, Telling("Yes.", said("Yes."), 1, "stop"), never())
     await tale.reply()
 
     assert await written(tale) == [(MIO, 1, 2, "fresh"), (MIO, 3, 4, "fresh")]
@@ -98,7 +98,7 @@ async def test_a_replayed_reply_writes_nothing(tale: Tale) -> None:
     await tale.player()
     reply = await tale.reply()
     with pytest.raises(LookupError, match="is not being written"):
-        await tale.store.finish_reply(reply.id, "Yes.", said("Yes."), 1, "stop", None, None, None, "small", never())
+        await tale.store.finish_reply(reply.id, Telling("Yes.", said("Yes."), 1, "stop"), never())
 
     assert await written(tale) == [(MIO, 1, 2, "fresh")]
 
@@ -494,8 +494,6 @@ async def test_without_people_nobody_gets_known(tale: Tale) -> None:
     await tale.player("I run.")
     reply = await tale.store.begin_reply(tale.session_id, later())
     assert reply is not None
-    await tale.store.finish_reply(
-        reply.id, "Yes.", said("Yes."), 1, "stop", None, None, None, "small", never(), people=False
-    )
+    await tale.store.finish_reply(reply.id, Telling("Yes.", said("Yes."), 1, "stop"), never(), people=False)
 
     assert await rows(tale.store, acquaintances) == await rows(tale.store, exchanges) == []

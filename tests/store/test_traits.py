@@ -10,7 +10,8 @@ from bot.memory.people import FormerText, TraitStatus
 from bot.memory.prompt import Card
 from bot.memory.story import Head, Place, Scope
 from bot.store import Store
-from bot.store.tables import former_texts, notes, trait_sources, traits, turns
+from bot.store.people_tables import former_texts, notes, trait_sources, traits
+from bot.store.tables import turns
 from tests.store.persons import judged_traits, note, noted, portrait, showing, with_traits
 from tests.store.tale import KAI, MIO, START, Tale, begin, later, render, rows
 

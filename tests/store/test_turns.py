@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
-from bot.memory.turns import AuthorKind, Beat, BeatKind, TurnState, unanswered
+from bot.memory.turns import AuthorKind, Beat, BeatKind, Telling, TurnState, unanswered
 from bot.store import Due, Store
 from bot.store.tables import messages, turns
-from tests.store.tale import KAI, MIO, PLACE, START, Tale, begin, event, later, never, over, rows, said
+from tests.store.tale import KAI, MIO, PLACE, START, Tale, begin, event, later, never, over, render, rows, said
 
 
 async def test_a_players_turn_comes_back_as_it_was_committed(tale: Tale) -> None:
@@ -114,7 +114,9 @@ async def test_a_reply_takes_its_place_before_it_is_written(tale: Tale) -> None:
     assert [turn.seq for turn in (await tale.store.snapshot(tale.session_id)).turns] == [1, 3]
 
     beats = said("Yes.", "Rin")
-    turn = await tale.store.finish_reply(begun.id, ' "Yes."\n', beats, 14, "length", 900, 850, 14, "small", never())
+    turn = await tale.store.finish_reply(
+        begun.id, Telling(' "Yes."\n', beats, 14, "length", 900, 850, 14, "small"), never()
+    )
     assert (turn.seq, turn.state, turn.raw, turn.beats, turn.tokens) == (2, TurnState.KEPT, ' "Yes."\n', beats, 14)
     (row,) = await rows(tale.store, select(turns).where(turns.c.id == turn.id))
     assert (row.finish_reason, row.prompt_tokens, row.cached_tokens) == ("length", 900, 850)
@@ -175,7 +177,7 @@ async def test_a_reply_that_is_not_being_written_cannot_be_finished(tale: Tale) 
     await tale.store.fail_reply(begun.id)
     for turn_id in (begun.id, asked.id, 999):
         with pytest.raises(LookupError):
-            await tale.store.finish_reply(turn_id, "Yes.", (), 1, "stop", None, None, None, "small", never())
+            await tale.store.finish_reply(turn_id, Telling("Yes.", (), 1, "stop", None, None, None, "small"), never())
 
     assert await tale.store.turns(tale.session_id, 1, 9) == (asked,)
 
@@ -203,6 +205,62 @@ async def test_tied_messages_lead_to_the_reply_and_deliver_it(tale: Tale) -> Non
     for message_id in (71, 72, 73):
         assert await tale.store.turn_of_message(message_id) == (session, reply)
     assert await tale.store.turn_of_message(74) is None
+
+
+async def test_exactly_the_tied_messages_carry_a_reply(tale: Tale) -> None:
+    await tale.player()
+    reply = await tale.reply(deliver=False)
+    await tale.store.show_messages(reply.id, PLACE.channel_id, [71, 72])
+    await tale.store.show_messages(reply.id, PLACE.channel_id, [73])
+    assert await tale.store.messages_of(reply.id) == (71, 72, 73)
+    await tale.store.tie_messages(reply.id, PLACE.channel_id, [72, 74])
+
+    assert await tale.store.messages_of(reply.id) == (72, 74)
+    assert await tale.store.tied([71, 72, 73, 74, 75]) == {72, 74}
+
+
+async def test_a_reply_that_is_shown_is_not_delivered_yet(tale: Tale) -> None:
+    await tale.player()
+    reply = await tale.reply()
+    await tale.store.show_messages(reply.id, PLACE.channel_id, [71])
+
+    assert [turn.id for _, turn in await tale.store.undelivered()] == [reply.id]
+
+
+async def test_a_message_of_a_reply_that_is_shown_may_go(tale: Tale) -> None:
+    await tale.player()
+    reply = await tale.reply(deliver=False)
+    await tale.store.show_messages(reply.id, PLACE.channel_id, [71])
+    await tale.store.delete_turns([71], later(), render)
+    assert reply in await tale.store.turns(tale.session_id, 1, 9)
+
+    await tale.store.tie_messages(reply.id, PLACE.channel_id, [71])
+    await tale.store.delete_turns([71], later(), render)
+    assert reply not in await tale.store.turns(tale.session_id, 1, 9)
+
+
+async def test_a_message_of_a_reply_that_is_shown_hides_no_older_one_of_a_player(tale: Tale) -> None:
+    await tale.player()
+    before = await tale.store.last_messages()
+    place = await tale.store.begin_reply(tale.session_id, later())
+    assert place is not None
+    await tale.store.show_messages(place.id, PLACE.channel_id, [9_999_999_999])
+
+    assert await tale.store.last_messages() == before
+
+
+async def test_what_is_left_of_unfinished_replies_is_named_until_it_is_untied(tale: Tale) -> None:
+    session = await tale.store.session(tale.session_id)
+    await tale.player()
+    place = await tale.store.begin_reply(tale.session_id, later())
+    assert place is not None
+    await tale.store.show_messages(place.id, PLACE.channel_id, [71])
+    assert await tale.store.unfinished() == ((session, place),)
+
+    await tale.store.interrupted()
+    assert [turn.id for _, turn in await tale.store.unfinished()] == [place.id]
+    await tale.store.tie_messages(place.id, PLACE.channel_id, [])
+    assert await tale.store.unfinished() == ()
 
 
 async def test_a_message_carries_one_turn_only(tale: Tale) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import insert, select
 
 from bot.memory.people import FormerText, Note, Source, Trait
 from bot.store import Store
-from bot.store.tables import acquaintances, former_texts, note_sources, notes, trait_sources, traits
+from bot.store.people_tables import acquaintances, former_texts, note_sources, notes, trait_sources, traits
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

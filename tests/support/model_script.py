@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -86,14 +87,28 @@ class Recorded:
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """The chat messages, each with ``role`` and ``content``."""
-        messages: list[dict[str, str]] = self.body["messages"]
-        return messages
+        """The chat messages, each with ``role`` and ``content``: of one with pictures, the words that stand before them."""
+        return [{**message, "content": _parts(message)[0]["text"]} for message in self.body["messages"]]
+
+    @property
+    def pictures(self) -> list[tuple[str, bytes]]:
+        """The pictures with their captions, wherever they stand."""
+        parts = [part for message in self.body["messages"] for part in _parts(message)[1:]]
+        head = "data:image/jpeg;base64,"
+        return [
+            (words["text"].strip("\n"), base64.b64decode(picture["image_url"]["url"].removeprefix(head), validate=True))
+            for words, picture in zip(parts[::2], parts[1::2], strict=True)
+        ]
 
     @property
     def prompt(self) -> str:
         """The whole prompt as one text, roles included: for prefixes and for "is it in there"."""
         return render(self.messages)
+
+
+def _parts(message: Body) -> list[Body]:
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def render(messages: list[dict[str, str]]) -> str:

@@ -21,6 +21,7 @@ import inspect
 import json
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable
+from itertools import takewhile
 from types import TracebackType
 from typing import Self
 
@@ -41,6 +42,7 @@ class ModelServer:
         unknown_fields: whether llama.cpp's own fields are accepted.
         tokenizer: whether ``/tokenize`` is there.
         llama_cpp: whether ``/props`` and ``timings`` are there.
+        vision: whether pictures are accepted, which ``/props`` tells. None: they are, and nothing is told.
         model: the name in ``/v1/models``; ``model_fields`` are added to its entry.
         api_key: demanded as a bearer token when given.
 
@@ -56,6 +58,7 @@ class ModelServer:
         unknown_fields: bool = True,
         tokenizer: bool = True,
         llama_cpp: bool = True,
+        vision: bool | None = None,
         model: str = "scripted",
         model_fields: Body | None = None,
         api_key: str | None = None,
@@ -65,6 +68,7 @@ class ModelServer:
         self.unknown_fields = unknown_fields
         self.tokenizer = tokenizer
         self.llama_cpp = llama_cpp
+        self.vision = vision
         self.loading = False
         self.model = model
         self.model_fields = model_fields or {}
@@ -155,8 +159,7 @@ class ModelServer:
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
         await site.start()
-        host, port = self._runner.addresses[0][:2]
-        self.root = f"http://{host}:{port}"
+        self.root = "http://{}:{}".format(*self._runner.addresses[0][:2])
         return self
 
     async def __aexit__(
@@ -195,12 +198,12 @@ class ModelServer:
     async def _props(self, request: web.Request) -> web.Response:
         if not self.llama_cpp:
             raise web.HTTPNotFound
-        settings = {} if self.window is None else {"n_ctx": self.window}
         return web.json_response(
             {
-                "default_generation_settings": {"id": 0, **settings},
+                "default_generation_settings": {"id": 0, **({} if self.window is None else {"n_ctx": self.window})},
                 "total_slots": len(self._slots),
                 "model_path": f"/models/{self.model}.gguf",
+                **({} if self.vision is None else {"modalities": {"vision": self.vision}}),
             }
         )
 
@@ -240,6 +243,8 @@ class ModelServer:
         if not self.unknown_fields and {"cache_prompt", "id_slot"} & set(record.body):
             self._refused_purposes[json.dumps(record.body["messages"])] = record.purpose
             return _error(400, "invalid_request_error", "Unrecognized request argument supplied: cache_prompt")
+        if self.vision is False and record.pictures:
+            return _error(500, "server_error", "image input is not supported")
         if self.window is not None and record.prompt_tokens >= self.window:
             message = f"request ({record.prompt_tokens} tokens) exceeds the available context size"
             counts = {"n_prompt_tokens": record.prompt_tokens, "n_ctx": self.window}
@@ -382,12 +387,7 @@ def _cut(script: Script, body: Body) -> tuple[tuple[str, ...], str | None]:
 
 
 def _common(kept: list[str], prompt: list[str]) -> int:
-    count = 0
-    for old, new in zip(kept, prompt, strict=False):
-        if old != new:
-            break
-        count += 1
-    return count
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(kept, prompt, strict=False)))
 
 
 async def _break_off(

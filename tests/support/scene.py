@@ -102,7 +102,7 @@ async def open_scene(
     clock = Clock()
     async with open_core(settings_for(server, database, **changes), clock=clock) as core:
         scope = Scope(1, 9)
-        await core.engine.create_character(scope, card, "")
+        await core.characters.create(scope, card, "")
         started = await core.engine.start_session(Place(1, CHANNEL), scope, card.name, greeting=greeting)
         if started.greeting:
             await core.engine.delivered(started.greeting.turn.id, CHANNEL, [1])

@@ -29,8 +29,9 @@ from simcord.backend.models import Message
 from bot.demo.loopback import point_at
 from bot.demo.process import Child
 from bot.demo.simulation import Simulation
-from bot.demo.wire import WireServer
+from bot.demo.wire import WireRequest, WireServer
 from bot.settings import child_environment
+from tests.support.openapi import discords_own
 
 PATIENCE = 10.0
 """Seconds until something that has to happen is taken not to happen; reached in failing tests only."""
@@ -113,15 +114,29 @@ class DiscordWorld:
             await bot.stop()
 
 
+def violations_of(request: WireRequest) -> list[str]:
+    """What Discord's OpenAPI document says against a request; nothing where there is no document."""
+    document = discords_own()
+    # What is not simulated fails the test as a gap.
+    if document is None or request.status == 501:
+        return []
+    problems = document.problems(request.method, request.path, query=request.query, body=request.json)
+    return [f"{request.method} {request.path}: {problem}" for problem in problems]
+
+
 @contextlib.asynccontextmanager
 async def discord_world(
     *, approved_intents: discord.Intents | None = None, heartbeat_ms: int = 41_250
 ) -> AsyncIterator[DiscordWorld]:
-    """Serve a fresh world until the block is left, and fail if the bot asked for what is not simulated."""
+    """Serve a fresh world until the block is left, and fail if the bot asked for what is not simulated, or for what
+    Discord's OpenAPI document forbids (where that is found)."""
     simulation = Simulation()
     await simulation.start()
     guild = simulation.create_guild("Harbour")
     channel = guild.create_text_channel("quay")
+    violations: list[str] = []
     async with WireServer(simulation.backend, approved_intents=approved_intents, heartbeat_ms=heartbeat_ms) as server:
+        server.observers.append(lambda request: violations.extend(violations_of(request)))
         yield DiscordWorld(simulation, server, guild, channel)
     assert not server.gaps, server.gaps
+    assert not violations, "\n".join(violations)

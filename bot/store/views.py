@@ -1,0 +1,106 @@
+"""What each character of a cast has of a story, kept beside the rows: the head of their prompts, and what stood before turns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from sqlalchemy import delete, exists, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.memory.memories import SessionMemory, Viewer, Voices
+from bot.memory.story import Session, Tail
+from bot.memory.turns import AuthorKind, BeatKind, Citation, Turn, TurnState
+from bot.store.cast_tables import cast, heads, tails
+from bot.store.ledger import Render
+from bot.store.rows import drop_tails
+from bot.store.tables import evidence, sessions, turns
+
+
+async def read_voices(connection: AsyncConnection, session_id: int) -> Voices | None:
+    """Who said what the memories cite; None while nobody but the lead was ever in the story."""
+    others = select(cast).where(cast.c.session_id == session_id).order_by(cast.c.position)
+    rows = (await connection.execute(others)).all()
+    if not rows:
+        return None
+    leading = select(sessions.c.character_id).where(sessions.c.id == session_id)
+    lead = (await connection.execute(leading)).scalar_one()
+    viewers = [Viewer(lead, 0), *(Viewer(row.character_id, row.since) for row in rows if row.left_at is None)]
+    cited = select(evidence.c.seq).where(evidence.c.session_id == session_id)
+    replies = select(turns.c.seq, turns.c.author_id, turns.c.beats).where(
+        turns.c.session_id == session_id, turns.c.author_kind == AuthorKind.CHARACTER, turns.c.seq.in_(cited)
+    )
+    authors: dict[int, int] = {}
+    thoughts: set[Citation] = set()
+    for row in await connection.execute(replies):
+        authors[row.seq] = row.author_id
+        kinds = enumerate((beat.kind for beat in row.beats), start=1)
+        thoughts.update(Citation(row.seq, place) for place, kind in kinds if kind is BeatKind.THOUGHT)
+    return Voices(tuple(viewers), authors, frozenset(thoughts))
+
+
+async def write_head(connection: AsyncConnection, session_id: int, render: Render, memory: SessionMemory) -> None:
+    """Keep a session's rendered memory, as each of its characters has it.
+
+    What stood before earlier turns goes with the former one, which it may repeat. Written after all that the memory cites.
+    """
+    voices = await read_voices(connection, session_id)
+    head = render(replace(memory, voices=voices))
+    now = update(sessions).where(sessions.c.id == session_id)
+    await connection.execute(now.values(memory_text=head.text, memory_tokens=head.largest))
+    if voices is not None:
+        await connection.execute(delete(heads).where(heads.c.session_id == session_id))
+        for character_id, other in head.others:
+            values = {
+                "session_id": session_id,
+                "character_id": character_id,
+                "text": other.text,
+                "tokens": other.tokens,
+            }
+            await connection.execute(insert(heads).values(values))
+    await drop_tails(connection, session_id)
+
+
+async def keep_tail(connection: AsyncConnection, session: Session, reply: Turn, tail: Tail | None) -> None:
+    """Keep what a reply's prompt put before the turn that it answers, for later prompts of the same character.
+
+    Not what was out of date before the reply was written.
+    """
+    if tail is None or not tail.text or tail.epoch != session.epoch:
+        return
+    character = session.author(reply)
+    answered = turns.c.id == tail.turn_id, turns.c.state == TurnState.KEPT
+    if character.id == session.character.id:
+        await connection.execute(update(turns).where(*answered).values(tail=tail.text, tail_tokens=tail.tokens))
+    elif await connection.scalar(select(exists().where(*answered))):
+        own = tails.c.turn_id == tail.turn_id, tails.c.character_id == character.id
+        await connection.execute(delete(tails).where(*own))
+        values = {"turn_id": tail.turn_id, "character_id": character.id, "session_id": session.id}
+        await connection.execute(insert(tails).values(**values, text=tail.text, tokens=tail.tokens))
+
+
+async def forget_tails(connection: AsyncConnection, turn_ids: Collection[int]) -> None:
+    """What stood before some turns goes with them."""
+    await connection.execute(delete(tails).where(tails.c.turn_id.in_(turn_ids)))
+
+
+async def with_tails(
+    connection: AsyncConnection, session_id: int, character_id: int, told: Collection[Turn]
+) -> tuple[Turn, ...]:
+    """Turns with the tails that a character other than the lead saw before them."""
+    own = select(tails).where(tails.c.session_id == session_id, tails.c.character_id == character_id)
+    found = {row.turn_id: row for row in await connection.execute(own)}
+    return tuple(
+        replace(
+            turn,
+            tail=found[turn.id].text if turn.id in found else "",
+            tail_tokens=found[turn.id].tokens if turn.id in found else 0,
+        )
+        for turn in told
+    )
+
+
+async def head_text(connection: AsyncConnection, session_id: int, character_id: int) -> str:
+    """The memory as a character other than the lead has it."""
+    kept = select(heads.c.text).where(heads.c.session_id == session_id, heads.c.character_id == character_id)
+    return str((await connection.execute(kept)).scalar_one())
