@@ -11,6 +11,7 @@
     │   ├── NotFound              a character, session or memory that is not there
     │   ├── NotAllowed            the person may not do this
     │   └── Refused               the request makes no sense as things are
+    ├── WorkFailed                a fold or judgement came to nothing; nobody is shown it
     ├── SettingsError             one readable line per wrong setting
     └── DatabaseTooNew            the file was written by a newer version
 """
@@ -82,6 +83,14 @@ class NotAllowed(UserError):
 
 class Refused(UserError):
     """The request cannot be carried out as things stand."""
+
+
+class WorkFailed(KataribeError):
+    """Nothing usable came of work in the background; ``code`` is short, for the row and the log, and holds no player's text."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
 
 
 class SettingsError(KataribeError):

@@ -14,9 +14,10 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from bot.errors import ModelUnavailable
-from bot.llm.checks import Rejection, check_form, check_output, extract_json
+from bot.errors import ModelUnavailable, WorkFailed
+from bot.llm.checks import Rejection, check_form, check_output
 from bot.llm.client import ModelClient
+from bot.llm.drawing import draw
 from bot.llm.requests import Completion, ModelRequest, Purpose
 from bot.memory import folding, policy
 from bot.memory.audit import audit_messages, audit_schema, audit_work, is_audit, judge_audit, read_audit
@@ -39,14 +40,6 @@ _TRIFLE: Final = 400
 _BY_FOLD: Final = "fold"
 _BY_MAJOR: Final = "major fold"
 _BY_AUDIT: Final = "audit"
-
-
-class FoldFailedError(Exception):
-    """Nothing usable came of it; ``code`` is short, for the row and the log, and holds no player's text."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 class Folder:
@@ -111,7 +104,7 @@ class Folder:
                 return
             try:
                 await self._work(fold)
-            except (FoldFailedError, ModelUnavailable) as error:
+            except (WorkFailed, ModelUnavailable) as error:
                 await self._failed(fold, error.code, error)
             except Exception as error:  # a fold must not take the others down; the row says that it failed
                 if await self._store.session(fold.session_id) is None:
@@ -182,7 +175,7 @@ class Folder:
                 len(verdict.resolved), dict(verdict.dropped),
             )  # fmt: skip
         if misses >= _PLANS:
-            raise FoldFailedError("changed-meanwhile")
+            raise WorkFailed("changed-meanwhile")
         await self._ask_for_major(session)
 
     async def _chapter(self, session: Session, turns: Sequence[Turn], memory: SessionMemory) -> Verdict:
@@ -200,7 +193,7 @@ class Folder:
         verdict = Judge(turns, memory, histories).judge(folding.read_fold(value))
         if not verdict.memories and not verdict.resolved and len(source) > _TRIFLE:
             log.info("session %d: nothing of the answer held, dropped %s", session.id, dict(verdict.dropped))
-            raise FoldFailedError("nothing-held")
+            raise WorkFailed("nothing-held")
         return verdict
 
     async def _ask_for_major(self, session: Session) -> None:
@@ -226,7 +219,7 @@ class Folder:
                     session.id, work.chapters, len(work.events), len(found),
                 )  # fmt: skip
                 return
-        raise FoldFailedError("changed-meanwhile")
+        raise WorkFailed("changed-meanwhile")
 
     async def _condensed(
         self, session: Session, work: folding.Condensation, memory: SessionMemory
@@ -243,7 +236,7 @@ class Folder:
         turns = await self._store.turns(session.id, 1, memory.folded_to)
         found = condensing(folding.read_major(value, work), memory, histories, turns)
         if not folding.shrinks(found, work):
-            raise FoldFailedError("no-shrink")
+            raise WorkFailed("no-shrink")
         return found
 
     async def _refold(self, fold: Fold, session: Session) -> None:
@@ -263,7 +256,7 @@ class Folder:
             ):  # fmt: skip
                 log.info("session %d: chapter %d folded again", session.id, chapter.ordinal)
                 return
-        raise FoldFailedError("changed-meanwhile")
+        raise WorkFailed("changed-meanwhile")
 
     @property
     def _audit_at(self) -> datetime | None:
@@ -297,7 +290,7 @@ class Folder:
                     dict(verdict.dropped),
                 )  # fmt: skip
                 return
-        raise FoldFailedError("changed-meanwhile")
+        raise WorkFailed("changed-meanwhile")
 
     async def _ask(
         self,
@@ -307,7 +300,7 @@ class Folder:
         schema: Mapping[str, Any],
         check: Callable[[Completion, object], Rejection | None],
     ) -> object:
-        """A parsed answer that passed the checks. A refusal is drawn again once: it comes at random, in one of nine."""
+        """A parsed answer that passed the checks."""
         request = ModelRequest(
             messages,
             purpose,
@@ -316,16 +309,7 @@ class Folder:
             schema_name=purpose.value,
             session_id=session.id,
         )
-        rejection: Rejection | None = None
-        for _ in range(2):
-            completion = await self._model.complete(request)
-            value = extract_json(completion.text)
-            rejection = check(completion, value)
-            if rejection is None:
-                return value
-            if rejection is not Rejection.REFUSED:
-                break
-        raise FoldFailedError(str(rejection))
+        return await draw(self._model, request, check)
 
     def _chapter_sizes(self, memory: SessionMemory) -> list[int]:
         return [

@@ -15,9 +15,10 @@ from functools import partial
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from bot.errors import ModelTimeout, ModelUnavailable, WindowExceeded
-from bot.llm.checks import Rejection, check_form, check_output, extract_json
+from bot.errors import ModelTimeout, ModelUnavailable, WindowExceeded, WorkFailed
+from bot.llm.checks import Rejection, check_form, check_output
 from bot.llm.client import ModelClient
+from bot.llm.drawing import draw
 from bot.llm.requests import Completion, ModelRequest, Purpose
 from bot.memory import judgement
 from bot.memory.fading import aged, confirmed, is_past
@@ -37,14 +38,6 @@ _PLANS: Final = 3
 _LONGEST_WAIT: Final = timedelta(hours=1)
 # Six notes, or four traits with what was seen again, with their numbers; more is no handover.
 _ANSWER_TOKENS: Final = 2048
-
-
-class JudgementFailedError(Exception):
-    """Nothing usable came of it; ``code`` is short, for the row and the log, and holds no player's text."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 class Judging:
@@ -138,7 +131,7 @@ class Judging:
                         await self._judge_exchanges(claimed, read)
                     case JudgementKind.TRAITS:
                         await self._judge_notes(claimed, read)
-            except (JudgementFailedError, ModelUnavailable) as error:
+            except (WorkFailed, ModelUnavailable) as error:
                 await self._failed(claimed, error.code, error, read)
             except Exception as error:  # a judgement must not take the others down; the row says that it failed
                 if await self._store.acquaintance(claimed.acquaintance_id) is None:
@@ -178,7 +171,7 @@ class Judging:
                     work.acquaintance.id, len(exchanges), len(verdict.notes), dict(verdict.dropped),
                 )  # fmt: skip
                 return
-        raise JudgementFailedError("changed-meanwhile")
+        raise WorkFailed("changed-meanwhile")
 
     async def _oldest_judged(self, work: NotesWork, read: set[int]) -> tuple[tuple[Exchange, ...], NotesVerdict]:
         """What holds of all exchanges; when they are too long for the model's window, of as many of the oldest as fit."""
@@ -225,7 +218,7 @@ class Judging:
                     dict(verdict.dropped),
                 )  # fmt: skip
                 return
-        raise JudgementFailedError("changed-meanwhile")
+        raise WorkFailed("changed-meanwhile")
 
     async def _traits_of(self, work: TraitsWork) -> TraitsVerdict:
         person, notes, traits = work.acquaintance, work.notes, work.traits
@@ -253,7 +246,7 @@ class Judging:
         schema: Mapping[str, Any],
         check: Callable[[Completion, object], Rejection | None],
     ) -> object:
-        """A parsed answer that passed the checks. A refusal is drawn again once: it comes at random, in one of nine."""
+        """A parsed answer that passed the checks."""
         request = ModelRequest(
             messages,
             Purpose.JUDGE,
@@ -261,16 +254,7 @@ class Judging:
             schema=dict(schema),
             schema_name=f"{Purpose.JUDGE}_{kind}",
         )
-        rejection: Rejection | None = None
-        for _ in range(2):
-            completion = await self._model.complete(request)
-            value = extract_json(completion.text)
-            rejection = check(completion, value)
-            if rejection is None:
-                return value
-            if rejection is not Rejection.REFUSED:
-                break
-        raise JudgementFailedError(str(rejection))
+        return await draw(self._model, request, check)
 
 
 def _rejection(completion: Completion, source: str, lines: Sequence[str], *, has_form: bool) -> Rejection | None:

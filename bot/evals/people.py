@@ -13,9 +13,9 @@ import math
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -23,6 +23,7 @@ from zoneinfo import ZoneInfo
 from bot.core import Core, open_core
 from bot.evals.dialogues import ZONE, Dialogue, Talks, load_talks
 from bot.evals.judges import ScriptedJudge, of_oneself
+from bot.evals.machinery import overheard, settings_for
 from bot.evals.report import counts, origin, table
 from bot.evals.scripted import scripted_model
 from bot.memory.likeness import alike, closeness, features, is_same
@@ -30,7 +31,7 @@ from bot.memory.people import Portrait, Trait, TraitStatus
 from bot.memory.prompt import Card
 from bot.memory.story import Place, Scope
 from bot.memory.turns import PlayerMessage
-from bot.settings import Settings, load_settings
+from bot.settings import Settings
 from bot.time_zones import MORNING_HOUR
 
 PLAYER: Final = 1_001
@@ -146,7 +147,7 @@ async def play(talks: Talks, folder: Path, *, with_model: bool) -> Played:
     stage = _Stage(talks, judge)
     async with scripted_model(stage.answer) as address:
         settings = _settings(address, folder / "people.db", with_model=with_model)
-        with _told(stage.played):
+        with overheard("bot.judging", partial(_count, stage.played)):
             async with open_core(settings, clock=stage.clock) as core:
                 await stage.play(core)
                 stage.played.model = core.folder_model.profile.model
@@ -331,53 +332,19 @@ def _as_table(figures: Figures, record: dict[str, Any]) -> str:
 
 
 def _settings(address: str, database: Path, *, with_model: bool) -> Settings:
-    """Settings that know nothing of this machine's environment, unless its model is to judge."""
-    changes: dict[str, Any] = {
-        "llm_base_url": address, "llm_api_key": None, "llm_model": None, "llm_window": None, "llm_temperature": None,
-        "database_url": f"sqlite+aiosqlite:///{database.as_posix()}",
-        "default_time_zone": ZONE, "fold_profile": "local", "fold_delay_seconds": 0, "fold_attempts": _TRIES,
-    }  # fmt: skip
-    if not with_model:
-        return Settings.model_construct(**changes)
-    own = load_settings(need=("llm_base_url",))
-    judge = {
-        "folder_base_url": own.folder_base_url or own.llm_base_url,
-        "folder_api_key": own.folder_api_key if own.folder_base_url else own.llm_api_key,
-        "folder_model": own.folder_model or own.llm_model,
-    }
-    return own.model_copy(update={**changes, **judge})
+    changes = {"default_time_zone": ZONE, "fold_attempts": _TRIES}
+    return settings_for(address, database, changes, with_model=with_model)
 
 
-@contextmanager
-def _told(played: Played) -> Iterator[None]:
+def _count(played: Played, record: logging.LogRecord) -> None:
     """Count what judging says in its log: what it judged, what it dropped, what failed."""
-    handler = _Told(played)
-    logger = logging.getLogger("bot.judging")
-    level, spreads = logger.level, logger.propagate
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
-        logger.propagate = spreads
-
-
-class _Told(logging.Handler):
-    def __init__(self, played: Played) -> None:
-        super().__init__()
-        self._played = played
-
-    def emit(self, record: logging.LogRecord) -> None:
-        arguments = record.args if isinstance(record.args, tuple) else ()
-        for what, dropped in (("exchanges", self._played.notes_dropped), ("notes", self._played.traits_dropped)):
-            if f"%d {what} judged" in record.msg:
-                self._played.judged[what] += int(str(arguments[1]))
-                self._played.judged["kept"] += int(str(arguments[2])) if what == "exchanges" else 0
-                dropped.update(arguments[-1] if isinstance(arguments[-1], dict) else {})
-        if " failed, " in record.msg:
-            self._played.failed[str(arguments[-1])] += 1
-        elif record.exc_info:
-            self._played.failed["broken"] += 1
+    arguments = record.args if isinstance(record.args, tuple) else ()
+    for what, dropped in (("exchanges", played.notes_dropped), ("notes", played.traits_dropped)):
+        if f"%d {what} judged" in record.msg:
+            played.judged[what] += int(str(arguments[1]))
+            played.judged["kept"] += int(str(arguments[2])) if what == "exchanges" else 0
+            dropped.update(arguments[-1] if isinstance(arguments[-1], dict) else {})
+    if " failed, " in record.msg:
+        played.failed[str(arguments[-1])] += 1
+    elif record.exc_info:
+        played.failed["broken"] += 1

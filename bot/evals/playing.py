@@ -6,14 +6,15 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from bot.core import Core, open_core
 from bot.evals.folders import AdversaryFolder, Asked, Book, Lie, ScriptedFolder, TruthFolder, numbered
+from bot.evals.machinery import overheard, settings_for
 from bot.evals.scripted import scripted_model
 from bot.evals.stories import Story, StoryTurn, TrueClaim, seq_of
 from bot.memory import markup
@@ -24,7 +25,7 @@ from bot.memory.prompt import Card
 from bot.memory.story import FoldKind, Place, Scope, Session
 from bot.memory.tokens import estimate
 from bot.memory.turns import Citation, PlayerMessage, Turn
-from bot.settings import Settings, load_settings
+from bot.settings import Settings
 
 MODERATOR: Final = 900
 FIRST_PLAYER: Final = 1_001
@@ -84,7 +85,7 @@ async def play(story: Story, kind: str, seed: int, folder_path: Path) -> Played:
     stage = _Stage(story, book, folder)
     async with scripted_model(stage.answer) as address:
         settings = _settings(address, folder_path / f"{story.id}.db", story, with_model=folder is None)
-        with _drops(stage.dropped):
+        with overheard("bot.folder", partial(_count_drops, stage.dropped)):
             async with open_core(settings, clock=stage.clock) as core:
                 await stage.play(core)
             rest = settings.model_copy(update={"fold_trigger": 3, "fold_floor": 1, "fold_room": 1})
@@ -304,50 +305,17 @@ def _squeezed(text: str) -> str:
 
 
 def _settings(address: str, database: Path, story: Story, *, with_model: bool) -> Settings:
-    """Settings that know nothing of this machine's environment, unless its model is to fold."""
     tokens = sum(estimate(beat.text) + 20 for turn in story.turns for beat in turn.beats)
     room = max(_SHORTEST_ROOM, tokens // _ROOMS)
-    changes: dict[str, Any] = {
-        "llm_base_url": address, "llm_api_key": None, "llm_model": None, "llm_window": None, "llm_temperature": None,
-        "database_url": f"sqlite+aiosqlite:///{database.as_posix()}",
-        "fold_profile": "local", "fold_trigger": 3 * room, "fold_ceiling": 12 * room, "fold_floor": room,
-        "fold_room": room, "fold_stretch": 2 * room, "fold_chapters_total": room // 2,
-        "fold_delay_seconds": 0, "fold_attempts": 3,
+    changes = {
+        "fold_trigger": 3 * room, "fold_ceiling": 12 * room, "fold_floor": room, "fold_room": room,
+        "fold_stretch": 2 * room, "fold_chapters_total": room // 2, "fold_attempts": 3,
     }  # fmt: skip
-    if not with_model:
-        return Settings.model_construct(**changes)
-    own = load_settings(need=("llm_base_url",))
-    folds = {
-        "folder_base_url": own.folder_base_url or own.llm_base_url,
-        "folder_api_key": own.folder_api_key if own.folder_base_url else own.llm_api_key,
-        "folder_model": own.folder_model or own.llm_model,
-    }
-    return own.model_copy(update={**changes, **folds})
+    return settings_for(address, database, changes, with_model=with_model)
 
 
-@contextmanager
-def _drops(dropped: Counter[str]) -> Iterator[None]:
+def _count_drops(dropped: Counter[str], record: logging.LogRecord) -> None:
     """Count what the folder says in its log that it dropped."""
-    handler = _Drops(dropped)
-    logger = logging.getLogger("bot.folder")
-    level, spreads = logger.level, logger.propagate
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
-        logger.propagate = spreads
-
-
-class _Drops(logging.Handler):
-    def __init__(self, dropped: Counter[str]) -> None:
-        super().__init__()
-        self._dropped = dropped
-
-    def emit(self, record: logging.LogRecord) -> None:
-        for argument in record.args if isinstance(record.args, tuple) else ():
-            if isinstance(argument, dict):
-                self._dropped.update(argument)
+    for argument in record.args if isinstance(record.args, tuple) else ():
+        if isinstance(argument, dict):
+            dropped.update(argument)

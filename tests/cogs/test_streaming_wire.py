@@ -259,24 +259,14 @@ async def test_a_server_that_hangs_on_the_way_is_given_up(parts: Parts) -> None:
 
 
 async def test_a_process_that_is_told_to_stop_takes_half_a_reply_back(parts: Parts) -> None:
-    async with discord_world() as world:
-        bot = KataribeBot(
-            parts.engine, parts.moderation, parts.people, parts.privacy, Catalogue(),
-            characters=parts.characters, rewinding=parts.rewinding, personas=parts.personas, manners=parts.manners,
-            stream_replies=True,
-        )  # fmt: skip
-        async with world.connected(bot):
-            scope = Scope(world.guild.id, KEEPER)
-            await parts.characters.create(scope, RIN, "")
-            place = Place(world.guild.id, world.channel.id)
-            session = (await parts.engine.start_session(place, scope, "Rin", greeting=False)).session
-            parts.server.replies.append(Script("Who is there? Nobody.", hang=asyncio.Event(), hang_after=3))
-            await world.add_member("mio").send(world.channel, "Hello?")
-            await eventually(lambda: len(world.texts()) == 2)
+    async with staged(parts) as stage:
+        parts.server.replies.append(Script("Who is there? Nobody.", hang=asyncio.Event(), hang_after=3))
+        await stage.says("Hello?")
+        await eventually(lambda: len(stage.world.texts()) == 2)
 
-        assert world.texts() == ["Hello?"]
-        assert [turn.raw for turn in await parts.store.turns(session.id, 1, 100)] == ["Hello?"]
-        assert await parts.store.unfinished() == ()
+    assert stage.world.texts() == ["Hello?"]
+    assert [turn.raw for turn in await parts.store.turns(stage.session.id, 1, 100)] == ["Hello?"]
+    assert await parts.store.unfinished() == ()
 
 
 async def test_what_a_second_draw_replaces_does_not_stay(parts: Parts) -> None:
