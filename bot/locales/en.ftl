@@ -461,7 +461,7 @@ rewind-returned = ⏩ The story is back on an earlier branch: { $turns ->
     [one] one turn is
    *[other] { $turns } turns are
 } part of it again.
-rewind-branches = Earlier branches of this story. Choose one with `/session branches` to return to it:
+rewind-branches = Earlier branches of this story. To return to one, give its number to `/session branches`:
 rewind-branches-none = This story has no other branches.
 rewind-branch = { NUMBER($number, useGrouping: 0) } · { $turns ->
     [one] one turn

@@ -364,7 +364,7 @@ rewind-memory-aside = 記憶 #{ NUMBER($number, useGrouping: 0) } のもとに�
 rewind-done = 巻き戻しました。それまでの展開は `{ COMMAND("session branches") }` で一覧でき、そこへ戻ることもできます。
 rewind-announced = ⏪ { $by }さんが物語を { $link } まで巻き戻しました。その後の{ $turns }件の発言は、誰かが `{ COMMAND("session branches") }` で戻るまで、なかったことになります。
 rewind-returned = ⏩ 物語は以前の分岐に戻りました。{ $turns }件の発言がふたたび物語の一部になりました。
-rewind-branches = この物語の以前の分岐です。戻るには `{ COMMAND("session branches") }` で選んでください。
+rewind-branches = この物語の以前の分岐です。戻るには `{ COMMAND("session branches") }` に番号を指定してください。
 rewind-branches-none = この物語にほかの分岐はありません。
 rewind-branch = { NUMBER($number, useGrouping: 0) } · { $turns }件 · { $name }：{ $excerpt }
 

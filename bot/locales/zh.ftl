@@ -364,7 +364,7 @@ rewind-memory-aside = 记忆 #{ NUMBER($number, useGrouping: 0) } 所依据的�
 rewind-done = 已回退。用 `{ COMMAND("session branches") }` 可以查看离开的分支并返回。
 rewind-announced = ⏪ { $by } 把故事回退到了 { $link }。之后的 { $turns } 条发言就当没有发生过，直到有人用 `{ COMMAND("session branches") }` 返回。
 rewind-returned = ⏩ 故事回到了以前的分支：{ $turns } 条发言重新成为故事的一部分。
-rewind-branches = 这个故事以前的分支。想返回的话，请用 `{ COMMAND("session branches") }` 选择一条：
+rewind-branches = 这个故事以前的分支。要回到其中一条，请在 `{ COMMAND("session branches") }` 中填写它的编号：
 rewind-branches-none = 这个故事没有别的分支。
 rewind-branch = { NUMBER($number, useGrouping: 0) } · { $turns } 条 · { $name }：{ $excerpt }
 
