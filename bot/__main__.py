@@ -22,6 +22,7 @@ from bot.client import KataribeBot
 from bot.core import Core, now, open_core
 from bot.doctor.findings import shown_address
 from bot.errors import KataribeError, SettingsError
+from bot.evals import commands
 from bot.export import export_session
 from bot.importing import import_traits
 from bot.settings import Settings, load_settings
@@ -64,10 +65,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="kataribe", description="A Discord roleplay bot that remembers.")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    parsers = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def add(name: str, what: str, command: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
-        sub = commands.add_parser(name, help=what, description=what)
+        sub = parsers.add_parser(name, help=what, description=what)
         sub.set_defaults(command=command)
         return sub
 
@@ -86,26 +87,11 @@ def _parser() -> argparse.ArgumentParser:
     importing.add_argument("--player", required=True, type=int, metavar="ID", help="the Discord id of whom it is about")
     importing.add_argument("--guild", type=int, metavar="ID", help="for characters of the same name")
     importing.add_argument("--name", help="what the player is called; needed before the two have met")
-    bench = add("bench", "measure what a story costs", _bench)
-    bench.add_argument("what", choices=("prefix",), help="prefix: how much of each prompt the server reuses")
-    bench.add_argument("--turns", type=int, default=200)
-    bench.add_argument("--json", action="store_true", help="print the figures as JSON")
-    evaluate = add("eval", "judge what becomes of a story, or of a person, in memory", _eval_lies)
-    evaluations = evaluate.add_subparsers(required=True, metavar="WHAT")
-    lies = evaluations.add_parser("lies", help="do lies, secrets and imaginings stay what they are")
-    lies.add_argument("stories", nargs="+", type=Path, metavar="FILE", help="stories with their truth, as JSON")
-    lies.add_argument("--folder", choices=("truth", "adversary", "model"), default="truth", help="who folds")
-    lies.add_argument("--seed", type=int, default=1, help="for the adversary's choices")
-    lies.add_argument("--json", action="store_true", help="print the figures as JSON")
-    lies.set_defaults(command=_eval_lies)
-    people = evaluations.add_parser("people", help="is of a person what is kept about them")
-    people.add_argument("dialogues", type=Path, metavar="FILE", help="one person's dialogues, as JSON lines")
-    people.add_argument(
-        "--model", action="store_true", help="the model of .env judges; personas.json beside FILE scores it"
-    )
-    people.add_argument("--limit", type=int, metavar="N", help="the first N dialogues only")
-    people.add_argument("--json", action="store_true", help="print the figures as JSON")
-    people.set_defaults(command=_eval_people)
+    for name, what, fill in (
+        ("bench", "measure what a story costs", commands.add_benchmarks),
+        ("eval", "judge what becomes of a story, or of a person, in memory", commands.add_evaluations),
+    ):
+        fill(parsers.add_parser(name, help=what, description=what))
     return parser
 
 
@@ -261,28 +247,6 @@ def _import(options: argparse.Namespace) -> int:
     for remark in done.remarks:
         print(remark)
     return _OK
-
-
-def _bench(options: argparse.Namespace) -> int:
-    from bot.evals import prefix
-
-    return asyncio.run(prefix.run(turns=options.turns, as_json=options.json))
-
-
-def _eval_lies(options: argparse.Namespace) -> int:
-    from bot.evals import lies
-
-    well = asyncio.run(lies.run(options.stories, folder=options.folder, seed=options.seed, as_json=options.json))
-    return _OK if well else _PROBLEM
-
-
-def _eval_people(options: argparse.Namespace) -> int:
-    from bot.evals import people
-
-    well = asyncio.run(
-        people.run(options.dialogues, with_model=options.model, limit=options.limit, as_json=options.json)
-    )
-    return _OK if well else _PROBLEM
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ from typing import Any, Final
 
 from bot.evals.folders import BEYOND, AdversaryFolder, imagined_texts
 from bot.evals.playing import Played, play
-from bot.evals.report import counts, origin, table
+from bot.evals.report import counts, table
+from bot.evals.runs import open_run
 from bot.evals.stories import Story, load_story
 from bot.memory.likeness import closeness, is_same
 from bot.memory.memories import Content, Memory, MemoryKind, MemoryStatus
@@ -280,34 +281,30 @@ class _Look:
         return any(memory.content.text in b.text for b in self._cited(memory) if b.kind is BeatKind.SPEECH)
 
 
-async def run(paths: Sequence[Path], *, folder: str, seed: int, as_json: bool) -> bool:
+async def run(*, stories: Sequence[Path], folder: str, seed: int, as_json: bool, out: Path | None) -> bool:
     """Play each story and print its figures; whether a scripted folder did what it must, and nothing that it must not.
 
     Raises StoryUnreadable, and SettingsError when a model is to fold and none is set.
     """
     logging.getLogger("bot").addHandler(logging.NullHandler())  # what is noteworthy is in the figures
+    loaded = [load_story(path) for path in stories]
+    made = open_run("eval lies", out, settings={"folder": folder}, seed=seed, inputs=stories)
     results = []
-    for story in [load_story(path) for path in paths]:
-        with tempfile.TemporaryDirectory() as made:
-            played = await play(story, folder, seed, Path(made))
-        results.append((measure(played), _record(played, story, folder, seed)))
+    for story in loaded:
+        with tempfile.TemporaryDirectory() as database:
+            played = await play(story, folder, seed, Path(database))
+        results.append((measure(played), _record(played, story)))
+    whole = made.save({"stories": [{**record, **asdict(figures)} for figures, record in results]})
     if as_json:
-        print(json.dumps([{**record, **asdict(figures)} for figures, record in results], ensure_ascii=False, indent=1))
+        print(json.dumps(whole, ensure_ascii=False, indent=1))
     else:
-        print("\n\n".join(_as_table(figures, record) for figures, record in results))
+        print("\n\n".join(_as_table(figures, {**made.record, **record}) for figures, record in results))
     return folder == "model" or not any(figures.misses(folder) for figures, _ in results)
 
 
-def _record(played: Played, story: Story, folder: str, seed: int) -> dict[str, Any]:
-    """What a result has to say of how it came to be."""
-    return {
-        **origin("lies"),
-        "folder": folder,
-        "model": played.model,
-        "seed": seed,
-        "language": story.language,
-        "budgets": asdict(played.settings.budgets(None)),
-    }
+def _record(played: Played, story: Story) -> dict[str, Any]:
+    """What a story's figures have to say of how they came to be."""
+    return {"model": played.model, "language": story.language, "budgets": asdict(played.settings.budgets(None))}
 
 
 def _as_table(figures: Figures, record: dict[str, Any]) -> str:
@@ -337,7 +334,9 @@ def _as_table(figures: Figures, record: dict[str, Any]) -> str:
         ("failed tries of folds that are open", counts(figures.folds_failed)),
         ("proposals dropped", counts(figures.dropped)),
     ]
-    return table(f"{figures.story}: folder {record['folder']} ({record['model']}), seed {record['seed']}", rows)
+    return table(
+        f"{figures.story}: folder {record['settings']['folder']} ({record['model']}), seed {record['seed']}", rows
+    )
 
 
 def _listed(findings: Iterable[Finding]) -> str:

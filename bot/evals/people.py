@@ -23,8 +23,9 @@ from zoneinfo import ZoneInfo
 from bot.core import Core, open_core
 from bot.evals.dialogues import ZONE, Dialogue, Talks, load_talks
 from bot.evals.judges import ScriptedJudge, of_oneself
-from bot.evals.machinery import overheard, settings_for
-from bot.evals.report import counts, origin, table
+from bot.evals.machinery import Clock, overheard, settings_for
+from bot.evals.report import counts, table
+from bot.evals.runs import open_run
 from bot.evals.scripted import scripted_model
 from bot.memory.likeness import alike, closeness, features, is_same
 from bot.memory.people import Portrait, Trait, TraitStatus
@@ -126,16 +127,6 @@ def _changes(before: Trait | None, trait: Trait) -> Iterator[str]:
         yield (
             ("revived" if trait.matches == before.matches else "dormant and seen again") if back else trait.status.value
         )
-
-
-class Clock:
-    """A clock that the play moves."""
-
-    def __init__(self, start: datetime) -> None:
-        self.time = start
-
-    def __call__(self) -> datetime:
-        return self.time
 
 
 async def play(talks: Talks, folder: Path, *, with_model: bool) -> Played:
@@ -290,23 +281,21 @@ def _of_others(talks: Talks, played: Played) -> Iterator[Finding]:
                 yield Finding(tier, text, theirs)
 
 
-async def run(path: Path, *, with_model: bool, limit: int | None, as_json: bool) -> bool:
+async def run(*, dialogues: Path, model: bool, limit: int | None, as_json: bool, out: Path | None) -> bool:
     """Play a person's dialogues and print the figures; whether the scripted judge did what it must and not what it must not.
 
     Raises DialoguesUnreadable, and SettingsError when a model is to judge and none is set.
     """
     logging.getLogger("bot").addHandler(logging.NullHandler())  # what is noteworthy is in the figures
-    talks = load_talks(path, limit)
-    with tempfile.TemporaryDirectory() as made:
-        played = await play(talks, Path(made), with_model=with_model)
+    talks = load_talks(dialogues, limit)
+    made = open_run("eval people", out, settings={"judge": "model" if model else "scripted"}, inputs=[dialogues])
+    with tempfile.TemporaryDirectory() as database:
+        played = await play(talks, Path(database), with_model=model)
     figures = measure(talks, played)
-    record = {**origin("people"), "judge": "model" if with_model else "scripted", "model": played.model}
-    record |= {"person": talks.person, "pause_days": PAUSE.days, "quiet_days": QUIET.days}
-    if as_json:
-        print(json.dumps({**record, **asdict(figures)}, ensure_ascii=False, indent=1))
-    else:
-        print(_as_table(figures, record))
-    return with_model or not figures.misses()
+    made.note(model=played.model, person=talks.person, pause_days=PAUSE.days, quiet_days=QUIET.days)
+    whole = made.save(asdict(figures))
+    print(json.dumps(whole, ensure_ascii=False, indent=1) if as_json else _as_table(figures, made.record))
+    return model or not figures.misses()
 
 
 def _as_table(figures: Figures, record: dict[str, Any]) -> str:
@@ -327,7 +316,8 @@ def _as_table(figures: Figures, record: dict[str, Any]) -> str:
         ("traits that are in the persona", share(figures.traits_in_persona)),
     ]
     return table(
-        f"{record['person']}, {figures.dialogues} dialogues: judge {record['judge']} ({record['model']})", rows
+        f"{record['person']}, {figures.dialogues} dialogues: judge {record['settings']['judge']} ({record['model']})",
+        rows,
     )
 
 

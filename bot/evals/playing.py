@@ -7,14 +7,14 @@ import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from bot.core import Core, open_core
 from bot.evals.folders import AdversaryFolder, Asked, Book, Lie, ScriptedFolder, TruthFolder, numbered
-from bot.evals.machinery import overheard, settings_for
+from bot.evals.machinery import Clock, overheard, settings_for
 from bot.evals.scripted import scripted_model
 from bot.evals.stories import Story, StoryTurn, TrueClaim, seq_of
 from bot.memory import markup
@@ -59,16 +59,6 @@ class Played:
     failed: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
     thoughts_shown: int = 0
-
-
-class Clock:
-    """A clock that the play moves: a minute a turn."""
-
-    def __init__(self) -> None:
-        self.time = datetime(2026, 1, 1, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.time
 
 
 async def play(story: Story, kind: str, seed: int, folder_path: Path) -> Played:
@@ -148,7 +138,7 @@ class _Stage:
         if started.greeting:
             self._note(opening, started.greeting.turn, [])
         for step in steps:
-            self.clock.time += timedelta(minutes=1)
+            self.clock.pass_minutes(1)
             if step[0].by_player is None:
                 await self._replied(core, step)
             else:
@@ -164,7 +154,7 @@ class _Stage:
         await core.engine.hear(message)
         await core.store.request_fold(self._of.id, FoldKind.FOLD, self.clock())
         for _ in range(6):
-            self.clock.time += timedelta(minutes=1)
+            self.clock.pass_minutes(1)
             await self._fold(core)
 
     async def played(self, core: Core, settings: Settings) -> Played:

@@ -7,16 +7,13 @@ llama.cpp with the small model that the demo uses.
 from __future__ import annotations
 
 import json
-import platform
 import random
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +23,9 @@ from bot.core import Core, open_core
 from bot.demo.embedded import EmbeddedModel
 from bot.demo.model import small_model
 from bot.errors import UserError
+from bot.evals.machinery import Clock
+from bot.evals.progress import progress
+from bot.evals.runs import open_run
 from bot.memory.prompt import Card
 from bot.memory.story import Place, Scope, Session
 from bot.memory.turns import PlayerMessage
@@ -98,25 +98,26 @@ class Figures:
         return Counter(e.cause or "unexplained" for e in self.exchanges[1:] if e.broken)
 
 
-class _Clock:
-    """A clock that the script moves: a minute a turn."""
-
-    def __init__(self) -> None:
-        self.time = datetime(2026, 1, 1, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.time
-
-
-async def run(*, turns: int, as_json: bool) -> int:
+async def run(*, turns: int, as_json: bool, out: Path | None) -> bool:
     """Play ``turns`` exchanges and print the figures."""
+    made = open_run("bench prefix", out, settings={"turns": turns}, seed=_SEED)
     with tempfile.TemporaryDirectory() as folder:
         async with _settings(Path(folder)) as settings:
-            clock = _Clock()
+            clock = Clock()
             async with open_core(settings, clock=clock) as core:
-                figures = await play(core, clock, turns)
-                print(_as_json(figures, core, settings) if as_json else _as_table(figures, core))
-    return 0
+                with progress(turns, "bench prefix") as advance:
+                    figures = await play(core, clock, turns, advance)
+                window = core.model.profile.window
+                made.note(model=core.model.profile.model, budgets=asdict(settings.budgets(window)))
+                whole = made.save(
+                    {
+                        "reused_on_ordinary_turns": round(figures.reused_on_ordinary_turns, 4),
+                        "breaks": dict(figures.breaks),
+                        **asdict(figures),
+                    }
+                )
+                print(json.dumps(whole, indent=1) if as_json else _as_table(figures, core))
+    return True
 
 
 @asynccontextmanager
@@ -142,7 +143,7 @@ async def _settings(folder: Path) -> AsyncIterator[Settings]:
         )
 
 
-async def play(core: Core, clock: _Clock, turns: int) -> Figures:
+async def play(core: Core, clock: Clock, turns: int, advance: Callable[[int], object]) -> Figures:
     """The script: a message, its reply, and then whatever folds are due."""
     scope, place = Scope(1, 10), Place(1, 2)
     await core.characters.create(scope, _CARD, "")
@@ -152,7 +153,7 @@ async def play(core: Core, clock: _Clock, turns: int) -> Figures:
     unanswered = 0
     before = await _state(core, session)
     for number in range(turns):
-        clock.time += timedelta(minutes=1)
+        clock.pass_minutes(1)
         text = f"{lines.choice(_OPENINGS)} {lines.choice(_PLACES)} {lines.choice(_ENDINGS)}"
         await core.engine.hear(PlayerMessage(1_000 + number, place.channel_id, 10, "Mio", text, clock.time))
         try:
@@ -165,7 +166,7 @@ async def play(core: Core, clock: _Clock, turns: int) -> Figures:
         exchanges.append(await _exchange(core, session, number, exchanges, _cause(before, after)))
         await core.folder.run_due()
         before = after
-        _progress(number + 1, turns)
+        advance(1)
     return await _figures(core, session, turns, exchanges, unanswered)
 
 
@@ -209,29 +210,6 @@ async def _figures(core: Core, session: Session, turns: int, exchanges: list[Exc
         turns, tuple(exchanges), len(memory.chapters), causes["major fold"], failed,
         latest.forced_cuts if latest else 0, unanswered,
     )  # fmt: skip
-
-
-def _progress(done: int, turns: int) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{done}/{turns}", end="" if done < turns else "\n", file=sys.stderr, flush=True)
-
-
-def _as_json(figures: Figures, core: Core, settings: Settings) -> str:
-    budgets = settings.budgets(core.model.profile.window)
-    return json.dumps(
-        {
-            "bench": "prefix",
-            "version": version("kataribe"),
-            "python": platform.python_version(),
-            "model": core.model.profile.model,
-            "seed": _SEED,
-            "budgets": asdict(budgets),
-            "reused_on_ordinary_turns": round(figures.reused_on_ordinary_turns, 4),
-            "breaks": dict(figures.breaks),
-            **asdict(figures),
-        },
-        indent=1,
-    )
 
 
 def _as_table(figures: Figures, core: Core) -> str:

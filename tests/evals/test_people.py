@@ -144,7 +144,7 @@ def test_the_command_prints_a_table_or_json(tmp_path: Path, capsys: pytest.Captu
 
     assert command_line.main(["eval", "people", str(path), "--limit", "2", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert (result["eval"], result["judge"], result["person"]) == ("people", "scripted", "P")
+    assert (result["what"], result["settings"], result["person"]) == ("eval people", {"judge": "scripted"}, "P")
     assert result["of_others"] == []
     assert result["persona_found"] is None
     assert {"version", "commit", "python", "model"} <= set(result)
