@@ -156,6 +156,8 @@ def _recorder(store: Store, clock: Clock) -> Callable[[ModelCall], object]:
             call.purpose.value, call.session_id, call.model,
             call.usage.prompt_tokens, call.usage.cached_tokens, call.usage.completion_tokens,
             call.error or call.finish_reason or "", call.attempts, call.milliseconds, clock(),
+            waited_milliseconds=call.waited_milliseconds, interruptions=call.interruptions, rejection=call.rejection,
+            epoch=call.epoch, forced_cuts=call.forced_cuts,
         )  # fmt: skip
 
     return record

@@ -42,10 +42,15 @@ _TAILS_SHARE: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The messages of a prompt, and what of them stands before the newest turn, to be kept once it is answered."""
+    """The messages of a prompt, and what of them stands before the newest turn, to be kept once it is answered.
+
+    ``epoch`` and ``forced_cuts`` are the session's, with a cut that this prompt asked for.
+    """
 
     messages: tuple[Message, ...]
     tail: Tail | None
+    epoch: int
+    forced_cuts: int
 
 
 class Prompter:
@@ -96,12 +101,13 @@ class Prompter:
         if start is not None:
             await self._store.note_forced_cut(session.id, start)
             log.warning("session %d: raw turns before %d cut from the prompt by force", session.id, start)
-            session = replace(session, epoch=session.epoch + 1)
+            session = replace(session, epoch=session.epoch + 1, forced_cuts=session.forced_cuts + 1)
             turns = [replace(t, tail="", tail_tokens=0) for t in turns if t.seq >= start]
         tail = await self._tail(replace(snapshot, session=session), turns)
         if tail is not None:
             turns[-1] = replace(turns[-1], tail=tail.text)
-        return Prompt(prompt.build(system, snapshot.memory_text, turns, session.language, snapshot.viewer_id), tail)
+        messages = prompt.build(system, snapshot.memory_text, turns, session.language, snapshot.viewer_id)
+        return Prompt(messages, tail, session.epoch, session.forced_cuts)
 
     async def _tail(self, snapshot: Snapshot, turns: Sequence[Turn]) -> Tail | None:
         """What belongs before the newest turn; None for a turn that was answered before, and where there is nothing to say."""

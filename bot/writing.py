@@ -9,11 +9,12 @@ from typing import Final
 
 from bot.counting import TokenCounter
 from bot.errors import ModelUnavailable, WindowExceeded
+from bot.llm.checks import Rejection
 from bot.llm.client import ModelClient
 from bot.llm.requests import Completion, ModelRequest, Purpose
 from bot.memory import markup, policy
 from bot.memory.folding import reply_schema
-from bot.memory.messages import Message, Picture
+from bot.memory.messages import Picture
 from bot.memory.story import Snapshot, Tail
 from bot.memory.turns import BeatKind, Telling
 from bot.prompting import Prompt, Prompter
@@ -70,16 +71,16 @@ class Writer:
             if draft is not None:
                 draft.begin()
             prompt, completion = await self._complete(snapshot, pictures, draft.add if draft else None)
-            if completion.finish_reason == "content_filter":
+            if completion.rejection == Rejection.FILTERED:
                 raise ModelUnavailable("model-filtered", detail="content_filter")
-            beats = markup.parse_reply(completion.text, snapshot.character.card.name)
-            if any(beat.kind in _VISIBLE for beat in beats):
+            if completion.rejection is None:
                 break
             log.info("session %d: a reply with nothing to show", session.id)
         else:
             raise ModelUnavailable("model-empty", detail=completion.finish_reason)
         if not pictures:  # their tokens are counted with those of the words
             await self._counter.learn(prompt.messages, completion)
+        beats = markup.parse_reply(completion.text, snapshot.character.card.name)
         usage = completion.usage
         telling = Telling(
             completion.text,
@@ -104,13 +105,13 @@ class Writer:
         if pictures:
             prompt = await self._prompter.prompt(snapshot)
             try:
-                return prompt, await self._ask(session_id, prompt.messages, on_text, pictures)
+                return prompt, await self._ask(snapshot, prompt, on_text, pictures)
             except WindowExceeded:
                 log.info("session %d: no room for pictures", session_id)
         for attempt in range(_WINDOW_TRIES):
             prompt = await self._prompter.prompt(snapshot, halvings=attempt)
             try:
-                return prompt, await self._ask(session_id, prompt.messages, on_text)
+                return prompt, await self._ask(snapshot, prompt, on_text)
             except WindowExceeded:
                 log.warning("session %d: the prompt did not fit the server's window", session_id)
                 await self._model.probe()
@@ -118,22 +119,33 @@ class Writer:
 
     async def _ask(
         self,
-        session_id: int,
-        messages: tuple[Message, ...],
+        snapshot: Snapshot,
+        prompt: Prompt,
         on_text: OnText | None,
         pictures: tuple[Picture, ...] = (),
     ) -> Completion:
-        most = self._budgets().reply_output
+        most, name = self._budgets().reply_output, snapshot.character.card.name
         return await self._model.complete(
             ModelRequest(
-                messages,
+                prompt.messages,
                 Purpose.REPLY,
                 max_tokens=most,
                 schema=reply_schema(most),
                 schema_name="reply",
                 temperature=self._temperature,
-                session_id=session_id,
+                session_id=snapshot.session.id,
                 on_text=on_text,
                 pictures=pictures,
+                check=lambda completion: _rejection(completion, name),
+                epoch=prompt.epoch,
+                forced_cuts=prompt.forced_cuts,
             )
         )
+
+
+def _rejection(completion: Completion, character_name: str) -> Rejection | None:
+    """Why players cannot be shown a reply."""
+    if completion.finish_reason == "content_filter":
+        return Rejection.FILTERED
+    beats = markup.parse_reply(completion.text, character_name)
+    return None if any(beat.kind in _VISIBLE for beat in beats) else Rejection.EMPTY

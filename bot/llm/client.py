@@ -190,6 +190,8 @@ class ModelClient:
         except UserError as error:
             await self._report(request, progress, error=error.code)
             raise
+        if request.check is not None:
+            completion = replace(completion, rejection=request.check(completion))
         await self._report(request, progress, completion)
         return completion
 
@@ -376,6 +378,9 @@ class ModelClient:
             interruptions=progress.interruptions,
             milliseconds=round(progress.spent * 1000),
             waited_milliseconds=round(progress.waited * 1000),
+            rejection=completion.rejection if completion else None,
+            epoch=request.epoch,
+            forced_cuts=request.forced_cuts,
         )
         try:
             outcome = self._on_call(call)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from bot.errors import WorkFailed
@@ -20,13 +21,16 @@ async def draw(
 
     Raises WorkFailed with what was wrong with the answer, and ModelUnavailable.
     """
-    rejection: Rejection | None = None
+
+    def checked(completion: Completion) -> Rejection | None:
+        return check(completion, extract_json(completion.text))
+
+    rejection: str | None = None
     for _ in range(_DRAWS):
-        completion = await model.complete(request)
-        value = extract_json(completion.text)
-        rejection = check(completion, value)
+        completion = await model.complete(replace(request, check=checked))
+        rejection = completion.rejection
         if rejection is None:
-            return value
-        if rejection is not Rejection.REFUSED:
+            return extract_json(completion.text)
+        if rejection != Rejection.REFUSED:
             break
     raise WorkFailed(str(rejection))

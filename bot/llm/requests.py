@@ -41,9 +41,11 @@ class ModelRequest:
     """One completion to be made.
 
     ``max_tokens`` is a cap against endless answers. ``schema`` is a JSON schema; a server that cannot be held to
-    one answers freely, so the prompt has to describe the form as well. ``session_id`` is for statistics only.
+    one answers freely, so the prompt has to describe the form as well. ``session_id`` is for statistics only, and so are
+    ``epoch`` and ``forced_cuts``, the session's when the prompt was laid out.
     ``on_text`` is called with every piece of text as it arrives. ``pictures`` are shown behind the last message, which is
-    a user's, to a model that can see.
+    a user's, to a model that can see. ``check`` looks at a finished answer: it gives a short code of why the answer is of no use,
+    or None.
     """
 
     messages: tuple[Message, ...]
@@ -55,6 +57,9 @@ class ModelRequest:
     session_id: int | None = None
     on_text: Callable[[str], None] | None = None
     pictures: tuple[Picture, ...] = ()
+    check: Callable[[Completion], str | None] | None = None
+    epoch: int | None = None
+    forced_cuts: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +73,17 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A finished answer. ``text`` is what the model wrote, byte for byte; ``milliseconds`` leaves out the queue."""
+    """A finished answer. ``text`` is what the model wrote, byte for byte; ``milliseconds`` leaves out the queue.
+
+    ``rejection`` is what the request's check said.
+    """
 
     text: str
     finish_reason: str
     usage: Usage
     model: str
     milliseconds: int
+    rejection: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +92,7 @@ class ModelCall:
 
     ``error`` is the code of a `UserError`. ``attempts`` counts the requests sent to the server, ``interruptions``
     how often a reply took the slot. ``milliseconds`` were spent with a slot or backing off, ``waited_milliseconds``
-    in the queue.
+    in the queue. ``rejection`` is why a finished answer was of no use; ``epoch`` and ``forced_cuts`` are the request's.
     """
 
     purpose: Purpose
@@ -96,6 +105,9 @@ class ModelCall:
     interruptions: int
     milliseconds: int
     waited_milliseconds: int
+    rejection: str | None = None
+    epoch: int | None = None
+    forced_cuts: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

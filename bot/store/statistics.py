@@ -15,7 +15,12 @@ from bot.store.tables import calls, ratios, sessions, turns
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request to a model. Token counts are the server's, None where it gave none; ``outcome`` is a short code."""
+    """One request to a model. Token counts are the server's, None where it gave none; ``outcome`` is a short code.
+
+    ``rejection`` is why its answer could not be used, a short code as well. ``epoch`` and ``forced_cuts`` are the session's when
+    a reply's prompt was laid out. These, ``waited_milliseconds`` in the queue and ``interruptions`` by replies are None in
+    rows of older versions.
+    """
 
     id: int
     purpose: str
@@ -28,6 +33,11 @@ class Call:
     attempts: int
     milliseconds: int
     at: datetime
+    waited_milliseconds: int | None = None
+    interruptions: int | None = None
+    rejection: str | None = None
+    epoch: int | None = None
+    forced_cuts: int | None = None
 
 
 class StatisticsStore(Topic):
@@ -60,6 +70,12 @@ class StatisticsStore(Topic):
         attempts: int,
         milliseconds: int,
         at: datetime,
+        *,
+        waited_milliseconds: int | None = None,
+        interruptions: int | None = None,
+        rejection: str | None = None,
+        epoch: int | None = None,
+        forced_cuts: int | None = None,
     ) -> None:
         """Record one request to a model; the figures are as ``Call`` says. A story that was removed meanwhile is none."""
         values = {
@@ -73,6 +89,11 @@ class StatisticsStore(Topic):
             "attempts": attempts,
             "milliseconds": milliseconds,
             "at": at,
+            "waited_milliseconds": waited_milliseconds,
+            "interruptions": interruptions,
+            "rejection": rejection,
+            "epoch": epoch,
+            "forced_cuts": forced_cuts,
         }
         async with self._database.write() as connection:
             await connection.execute(insert(calls).values(values))

@@ -327,6 +327,7 @@ findable = Table(
     _of_memory(),
 )
 
+# ``rejection`` is why an answer could not be used. ``epoch`` and ``forced_cuts`` are the session's when a reply's prompt was laid out.
 calls = Table(
     "calls",
     metadata,
@@ -341,6 +342,11 @@ calls = Table(
     required("attempts", Integer),
     required("milliseconds", Integer),
     required("at", UtcDateTime),
+    Column("waited_milliseconds", Integer),
+    Column("interruptions", Integer),
+    Column("rejection", String(32)),
+    Column("epoch", Integer),
+    Column("forced_cuts", Integer),
     Index(None, "session_id"),
 )
 

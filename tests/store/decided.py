@@ -79,6 +79,7 @@ KEPT: Final = {
     "calls.model": "a model's name",
     "calls.outcome": "a code",
     "calls.purpose": "a code",
+    "calls.rejection": "a code",
     "characters.guild_id": "a place",
     "departures.guild_id": "a place",
     "folds.error": "a code",
