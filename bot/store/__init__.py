@@ -16,6 +16,7 @@ from bot.store.chapters import ChapterStore
 from bot.store.characters import CharacterStore
 from bot.store.database import Database
 from bot.store.departures import DepartureStore
+from bot.store.figures import FigureStore
 from bot.store.findings import FindingStore
 from bot.store.folds import FoldStore
 from bot.store.forgetting import ForgettingStore
@@ -52,6 +53,7 @@ class Store(
     FoldStore,
     ChapterStore,
     StatisticsStore,
+    FigureStore,
     WebhookStore,
     ModerationStore,
     FindingStore,

@@ -84,6 +84,17 @@ class Database:
             rows = await driver.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)") if driver else []
             return not any(row[0] for row in rows)
 
+    async def size(self, connection: AsyncConnection) -> int | None:
+        """What the database takes, in bytes, without SQLite's write-ahead log; None where nobody tells."""
+        match connection.dialect.name:
+            case "sqlite":
+                pages = (await connection.exec_driver_sql("PRAGMA page_count")).scalar_one()
+                return int(pages * (await connection.exec_driver_sql("PRAGMA page_size")).scalar_one())
+            case "postgresql":
+                return int(await connection.scalar(select(func.pg_database_size(func.current_database()))) or 0)
+            case _:
+                return None
+
     async def close(self) -> None:
         """Close all connections."""
         await self._reader.dispose()

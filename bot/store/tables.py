@@ -327,7 +327,8 @@ findable = Table(
     _of_memory(),
 )
 
-# ``rejection`` is why an answer could not be used. ``epoch`` and ``forced_cuts`` are the session's when a reply's prompt was laid out.
+# ``rejection`` is why an answer could not be used. ``epoch`` and ``forced_cuts`` are the session's when a reply's prompt was laid
+# out.
 calls = Table(
     "calls",
     metadata,

@@ -18,7 +18,7 @@ from bot.store.database import Database
 from bot.store.migrate import MIGRATIONS
 from bot.store.search import is_of_index
 from bot.store.tables import metadata
-from tests.store.tale import begin
+from tests.store.tale import START, begin
 
 
 def _differences(connection: Connection) -> list[Any]:
@@ -128,3 +128,27 @@ async def test_a_story_of_the_version_before_tails_goes_on(url: str) -> None:
         assert await store.snapshot(tale.session_id) == before
         await replace(tale, store=store).exchanges(1)
         assert [turn.seq for turn in (await store.snapshot(tale.session_id)).turns] == [1, 2, 3, 4, 5, 6]
+
+
+async def test_requests_of_the_version_before_statistics_are_kept(url: str) -> None:
+    def down(connection: Connection) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0012")
+
+    async with await Store.open(url) as store:
+        tale = await begin(store)
+        await store.record_call("reply", tale.session_id, "small", 900, 850, 40, "stop", 1, 1_250, START)
+        before = await store.calls(None)
+        async with store._database.write() as connection:
+            await connection.run_sync(down)
+
+    async with await Store.open(url) as store:
+        assert await store.calls(None) == before
+        await store.record_call(
+            "reply", tale.session_id, "small", 950, 900, 40, "stop", 1, 1_250, START,
+            waited_milliseconds=20, interruptions=0, epoch=0, forced_cuts=0,
+        )  # fmt: skip
+        story = await store.story_figures(tale.session_id)
+        assert (story.figures.reuse.prompt, story.figures.ordinary.prompt, len(story.points)) == (1_850, 0, 1)

@@ -1,0 +1,69 @@
+"""The sawtooth of a story: how its prompts grow, and fall back with each fold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.charts import COLOURS, figure, png
+from bot.memory.figures import Mark, Point
+
+# Inches; a picture in Discord is shown about 550 points wide.
+_SIZE: Final = (8.0, 3.6)
+_BLUE, _ORANGE, _GREEN, _PINK, _YELLOW, *_ = COLOURS
+_STYLES: Final = {
+    Mark.FOLD: (_GREEN, "-"),
+    Mark.MAJOR_FOLD: (_PINK, "-"),
+    Mark.FORCED_CUT: ("#000000", "--"),
+    Mark.CHANGE: ("#888888", ":"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What stands on the picture. ``replies`` and ``tokens`` name the axes; ``prompt`` is the whole of a prompt, ``computed`` what
+    the server had to compute of it; ``marks`` name the lines, and marks without a name are not drawn.
+    """
+
+    title: str
+    replies: str
+    tokens: str
+    prompt: str
+    computed: str
+    marks: Mapping[Mark, str]
+
+
+def sawtooth(points: Sequence[Point], words: Words, *, first: int = 1) -> bytes:
+    """The prompts of replies, oldest first, as a PNG file; ``first`` is the number of the first reply.
+
+    Takes about a second: call it in a thread where others wait.
+    """
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+    drawn = figure(*_SIZE)
+    axes = drawn.subplots()
+    numbers = range(first, first + len(points))
+    prompts = [point.prompt for point in points]
+    alone = {"marker": "o"} if len(points) == 1 else {}
+    axes.plot(numbers, prompts, color=_BLUE, linewidth=1.2, label=words.prompt, zorder=3, **alone)
+    if any(point.cached is not None for point in points):
+        computed = [0 if point.cached is None else max(0, point.prompt - point.cached) for point in points]
+        axes.fill_between(numbers, computed, step="mid", color=_ORANGE, alpha=0.85, label=words.computed, zorder=2)
+    for mark, (colour, style) in _STYLES.items():
+        at = [number for number, point in zip(numbers, points, strict=True) if point.mark is mark]
+        if at and mark in words.marks:
+            axes.vlines(
+                at, 0, 1, transform=axes.get_xaxis_transform(), colors=colour, linestyles=style, linewidth=0.9, alpha=0.8,
+                label=words.marks[mark], zorder=1,
+            )  # fmt: skip
+    axes.set_title(words.title)
+    axes.set_xlabel(words.replies)
+    axes.set_ylabel(words.tokens)
+    axes.set_ylim(bottom=0)
+    axes.margins(x=0.01)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axes.spines[["top", "right"]].set_visible(False)
+    drawn.legend(loc="outside lower center", ncols=3, frameon=False, fontsize="small")
+    return png(drawn)
