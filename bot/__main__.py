@@ -147,6 +147,7 @@ async def _serve(settings: Settings) -> None:
             rewinding=core.rewinding,
             personas=core.personas,
             manners=core.manners,
+            statistics=core.statistics,
             stream_replies=settings.stream_replies,
             reply_reactions=settings.reply_reactions,
         )

@@ -27,6 +27,7 @@ from bot.people import People
 from bot.personas import Personas
 from bot.privacy import Privacy
 from bot.rewinding import Rewinding
+from bot.statistics import Statistics
 from bot.translator import CommandTranslator
 
 log = logging.getLogger(__name__)
@@ -71,6 +72,7 @@ class KataribeBot(commands.Bot):
         rewinding: Rewinding,
         personas: Personas,
         manners: Manners,
+        statistics: Statistics,
         cogs: Sequence[str] = COGS,
         stream_replies: bool = False,
         reply_reactions: bool = False,
@@ -94,6 +96,7 @@ class KataribeBot(commands.Bot):
         self.rewinding = rewinding
         self.personas = personas
         self.manners = manners
+        self.statistics = statistics
         self.catalogue = catalogue
         self.webhooks: dict[int, discord.Webhook] = {}
         self.hinted: set[int] = set()

@@ -24,6 +24,7 @@ from bot.privacy import Privacy
 from bot.rendering import Renderer
 from bot.rewinding import Rewinding
 from bot.settings import Settings
+from bot.statistics import Statistics
 from bot.store import Store
 
 Clock = Callable[[], datetime]
@@ -46,6 +47,7 @@ class Core:
     rewinding: Rewinding
     personas: Personas
     manners: Manners
+    statistics: Statistics
     folder: Folder
     judging: Judging
 
@@ -94,6 +96,7 @@ async def open_core(settings: Settings, *, clock: Clock = now) -> AsyncIterator[
                 store, engine, clock=clock,
                 player_limit=settings.player_replies_per_minute, guild_limit=settings.guild_replies_per_minute,
             )  # fmt: skip
+            statistics = Statistics(store)
             characters = Characters(store, engine, clock=clock)
             folder = Folder(
                 store, folder_model, renderer,
@@ -108,7 +111,7 @@ async def open_core(settings: Settings, *, clock: Clock = now) -> AsyncIterator[
             try:
                 yield Core(
                     store, model, folder_model, counter, renderer, engine, characters, moderation, people, privacy,
-                    rewinding, personas, manners, folder, judging,
+                    rewinding, personas, manners, statistics, folder, judging,
                 )  # fmt: skip
             finally:
                 await judging.close()

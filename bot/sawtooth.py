@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from bot.charts import COLOURS, figure, png
 from bot.memory.figures import Mark, Point
@@ -12,7 +12,7 @@ from bot.memory.figures import Mark, Point
 # Inches; a picture in Discord is shown about 550 points wide.
 _SIZE: Final = (8.0, 3.6)
 _BLUE, _ORANGE, _GREEN, _PINK, _YELLOW, *_ = COLOURS
-_STYLES: Final = {
+_STYLES: Final[Mapping[Mark, tuple[str, Literal["-", "--", ":"]]]] = {
     Mark.FOLD: (_GREEN, "-"),
     Mark.MAJOR_FOLD: (_PINK, "-"),
     Mark.FORCED_CUT: ("#000000", "--"),
@@ -45,13 +45,14 @@ def sawtooth(points: Sequence[Point], words: Words, *, first: int = 1) -> bytes:
     axes = drawn.subplots()
     numbers = range(first, first + len(points))
     prompts = [point.prompt for point in points]
-    alone = {"marker": "o"} if len(points) == 1 else {}
-    axes.plot(numbers, prompts, color=_BLUE, linewidth=1.2, label=words.prompt, zorder=3, **alone)
+    dot = "o" if len(points) == 1 else ""
+    axes.plot(numbers, prompts, color=_BLUE, linewidth=1.2, marker=dot, label=words.prompt, zorder=3)
     if any(point.cached is not None for point in points):
         computed = [0 if point.cached is None else max(0, point.prompt - point.cached) for point in points]
-        axes.fill_between(numbers, computed, step="mid", color=_ORANGE, alpha=0.85, label=words.computed, zorder=2)
+        axes.bar(numbers, computed, width=1.0, color=_ORANGE, label=words.computed, zorder=2)
     for mark, (colour, style) in _STYLES.items():
-        at = [number for number, point in zip(numbers, points, strict=True) if point.mark is mark]
+        # Between the reply and the one before it.
+        at = [number - 0.5 for number, point in zip(numbers, points, strict=True) if point.mark is mark]
         if at and mark in words.marks:
             axes.vlines(
                 at, 0, 1, transform=axes.get_xaxis_transform(), colors=colour, linestyles=style, linewidth=0.9, alpha=0.8,
@@ -61,8 +62,8 @@ def sawtooth(points: Sequence[Point], words: Words, *, first: int = 1) -> bytes:
     axes.set_xlabel(words.replies)
     axes.set_ylabel(words.tokens)
     axes.set_ylim(bottom=0)
-    axes.margins(x=0.01)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlim(first - 0.5, first + len(points) - 0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axes.spines[["top", "right"]].set_visible(False)
     drawn.legend(loc="outside lower center", ncols=3, frameon=False, fontsize="small")

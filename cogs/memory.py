@@ -22,12 +22,14 @@ from cogs._pages import memory_pages, page_with
 from cogs._people import channel_id, is_moderator
 from cogs._revealing import history_buttons, reveal_memory
 from cogs._search import search_pages
+from cogs._stats import StatsCommand
 from cogs._views import Interaction, Pager
 
 
 class Memories(
     Moderating,
     GuildSettingsCommand,
+    StatsCommand,
     AboutMeCommand,
     commands.GroupCog,
     name="memory",

@@ -22,17 +22,18 @@ from bot.people import People
 from bot.personas import Personas
 from bot.privacy import Privacy
 from bot.rewinding import Rewinding
+from bot.statistics import Statistics
 
 
 @pytest.fixture
 def bot() -> KataribeBot:
-    engine, moderation, people, privacy, characters, rewinding, personas, manners = (
+    engine, moderation, people, privacy, characters, rewinding, personas, manners, statistics = (
         create_autospec(part, instance=True)
-        for part in (Engine, Moderation, People, Privacy, Characters, Rewinding, Personas, Manners)
+        for part in (Engine, Moderation, People, Privacy, Characters, Rewinding, Personas, Manners, Statistics)
     )
     return KataribeBot(
         engine, moderation, people, privacy, Catalogue("ja"),
-        characters=characters, rewinding=rewinding, personas=personas, manners=manners,
+        characters=characters, rewinding=rewinding, personas=personas, manners=manners, statistics=statistics,
     )  # fmt: skip
 
 

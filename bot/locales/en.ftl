@@ -265,6 +265,79 @@ failed-major = The oldest chapters couldn't be condensed, even after several tri
 failed-refold = Chapter { NUMBER($chapter, useGrouping: 0) } couldn't be written anew after a message in it was changed, even after several tries. What rests on that message stays out of sight.
 failed-audit = I couldn't take a second look at chapter { NUMBER($chapter, useGrouping: 0) }, even after several tries. The chapter itself stays as it was written.
 
+# /memory stats
+
+stats-title = Figures of the story with { $name }
+stats-story = The story
+stats-turns = { $turns ->
+    [one] One turn
+   *[other] { $turns } turns
+}, { $replies ->
+    [one] one of them a reply
+   *[other] { $replies } of them replies
+}
+stats-chapters = { $chapters ->
+    [one] One chapter
+   *[other] { $chapters } chapters
+}: { $median } turns each (median), { $largest } in the longest
+stats-memory = The memory in prompts
+stats-head = { $tokens } tokens, { $characters } characters
+stats-folds = Folding
+stats-fold = { $kind }: { $done } done, { $open } open, { $failed } given up
+stats-spread = { $median } s (median), { $largest } s at most
+stats-vain = { $tries ->
+    [one] One try came to nothing; it is repeated, a few times at most.
+   *[other] { $tries } tries came to nothing; each is repeated, a few times at most.
+}
+stats-replies = Replies
+stats-answering = Writing: { $spread }
+stats-waiting = Waiting for the model: { $spread }
+stats-reuse = Prompts reused
+stats-share = { $all } % of all replies' tokens
+stats-share-ordinary = { $ordinary } % on ordinary turns, before which nothing changed the memory
+stats-share-unknown = The model's server does not tell.
+stats-tokens = Tokens computed and written
+stats-unusable = Answers of no use
+stats-unanswered = Requests without an answer
+stats-forced-cuts = Forced cuts
+stats-corrections = Corrections
+stats-corrected = { $count } by moderators, { $undone } of them undone
+stats-reports = Reports: { $open } open, { $decided } decided
+stats-no-replies = No reply has been asked for yet, so there is no picture.
+stats-kind-fold = Turns to a chapter
+stats-kind-major = Old chapters to the synopsis
+stats-kind-refold = Chapters written again
+stats-kind-audit = Chapters looked over
+stats-purpose-reply = Replies
+stats-purpose-fold = Chapters
+stats-purpose-major_fold = Synopsis
+stats-purpose-audit = Looking over
+stats-code-refused = refused
+stats-code-cut = cut short
+stats-code-empty = empty
+stats-code-filtered = filtered
+stats-code-repetition = going in circles
+stats-code-too_long = longer than the source
+stats-code-wrong_language = in the wrong language
+stats-code-continued_story = went on with the story
+stats-code-not_json = not in the form asked for
+stats-code-model-unavailable = server not reached or failing
+stats-code-model-busy = queue full
+stats-code-model-timeout = took too long
+stats-code-model-window = prompt too long
+stats-code-model-key = key refused
+stats-code-model-missing = model not there
+stats-picture-title = How the prompts of this story grow
+stats-picture-replies = reply
+stats-picture-tokens = tokens
+stats-picture-prompt = prompt
+stats-picture-computed = of it computed anew
+stats-picture-fold = turns became a chapter
+stats-picture-major_fold = chapters moved into the synopsis
+stats-picture-forced_cut = forced cut
+stats-picture-change = correction or other change
+stats-picture-described = A chart of the prompt tokens of the newest { $replies } replies, up to { $largest }, with { $folds } folds marked.
+
 # /memory about-me
 
 about-gone = That isn't there any more. `/memory about-me` shows what is kept about you now.

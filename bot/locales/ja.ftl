@@ -218,6 +218,67 @@ failed-major = 何度試しても、いちばん古い章をまとめ直せま�
 failed-refold = もとの発言が変わった第{ NUMBER($chapter, useGrouping: 0) }章を、何度試しても書き直せませんでした。その発言をもとにした記憶は伏せたままです。
 failed-audit = 何度試しても、第{ NUMBER($chapter, useGrouping: 0) }章の点検ができませんでした。章そのものは、書かれたまま残っています。
 
+# /memory stats
+
+stats-title = { $name }との物語の記録
+stats-story = 物語
+stats-turns = 発言{ $turns }件、うち返事{ $replies }件
+stats-chapters = 章{ $chapters }つ（発言の数は中央値{ $median }件、最大{ $largest }件）
+stats-memory = プロンプトの中の記憶
+stats-head = { $tokens }トークン、{ $characters }文字
+stats-folds = 章へのまとめ
+stats-fold = { $kind }：完了{ $done }、待ち{ $open }、断念{ $failed }
+stats-spread = 中央値{ $median }秒、最大{ $largest }秒
+stats-vain = うまくいかなかった試み：{ $tries }回（何度かやり直し、だめなら断念します）
+stats-replies = 返事
+stats-answering = 書く時間：{ $spread }
+stats-waiting = モデルの順番待ち：{ $spread }
+stats-reuse = プロンプトの再利用
+stats-share = 返事全体では{ $all } %
+stats-share-ordinary = 記憶が変わった直後を除くと{ $ordinary } %
+stats-share-unknown = モデルのサーバーが教えてくれません。
+stats-tokens = 計算し、書いたトークン
+stats-unusable = 使えなかった答え
+stats-unanswered = 答えのなかった問い合わせ
+stats-forced-cuts = 強制的な切り詰め
+stats-corrections = 訂正
+stats-corrected = モデレーターによる訂正{ $count }件、うち元に戻したもの{ $undone }件
+stats-reports = 知らせ：未解決{ $open }件、解決済み{ $decided }件
+stats-no-replies = まだ返事を書いていないので、図はありません。
+stats-kind-fold = 発言を章に
+stats-kind-major = 古い章をまとめ直し
+stats-kind-refold = 章の書き直し
+stats-kind-audit = 章の点検
+stats-purpose-reply = 返事
+stats-purpose-fold = 章
+stats-purpose-major_fold = 古い章のまとめ直し
+stats-purpose-audit = 点検
+stats-code-refused = 断られた
+stats-code-cut = 途中で切れた
+stats-code-empty = 空だった
+stats-code-filtered = 検閲された
+stats-code-repetition = 同じ言葉の繰り返し
+stats-code-too_long = もとより長い
+stats-code-wrong_language = 違う言語
+stats-code-continued_story = 物語の続きを書いた
+stats-code-not_json = 求めた形でない
+stats-code-model-unavailable = サーバーに届かない、または故障
+stats-code-model-busy = 順番待ちが満杯
+stats-code-model-timeout = 時間切れ
+stats-code-model-window = プロンプトが長すぎる
+stats-code-model-key = キーを断られた
+stats-code-model-missing = モデルがない
+stats-picture-title = この物語のプロンプトの伸び
+stats-picture-replies = 返事
+stats-picture-tokens = トークン
+stats-picture-prompt = プロンプト
+stats-picture-computed = うち新たに計算した分
+stats-picture-fold = 発言を章にまとめた
+stats-picture-major_fold = 古い章をまとめ直した
+stats-picture-forced_cut = 強制的な切り詰め
+stats-picture-change = 訂正などの変更
+stats-picture-described = 新しい返事{ $replies }件のプロンプトのトークン数の図。最大は{ $largest }、まとめの印は{ $folds }か所。
+
 # /memory about-me
 
 about-gone = それはもうありません。いま覚えていることは `{ COMMAND("memory about-me") }` で見られます。

@@ -218,6 +218,67 @@ failed-major = 试了几次，还是没能浓缩最早的章节。什么都没�
 failed-refold = 第 { NUMBER($chapter, useGrouping: 0) } 章里的消息有改动，试了几次还是没能重写。依据那条消息的记忆会继续隐藏。
 failed-audit = 试了几次，还是没能复查第 { NUMBER($chapter, useGrouping: 0) } 章。章节本身照原样保留。
 
+# /memory stats
+
+stats-title = 与{ $name }的故事的数据
+stats-story = 故事
+stats-turns = { $turns } 条发言，其中 { $replies } 条回复
+stats-chapters = { $chapters } 个章节（发言数：中位 { $median } 条，最多 { $largest } 条）
+stats-memory = 提示词里的记忆
+stats-head = { $tokens } 个 token，{ $characters } 个字符
+stats-folds = 整理
+stats-fold = { $kind }：完成 { $done }，等待 { $open }，放弃 { $failed }
+stats-spread = 中位 { $median } 秒，最长 { $largest } 秒
+stats-vain = { $tries } 次尝试没有结果（会重试几次，仍不行则放弃）
+stats-replies = 回复
+stats-answering = 写作用时：{ $spread }
+stats-waiting = 排队等模型：{ $spread }
+stats-reuse = 提示词的复用
+stats-share = 全部回复：{ $all } %
+stats-share-ordinary = 平常的回复（之前记忆没有变动）：{ $ordinary } %
+stats-share-unknown = 模型服务器没有提供。
+stats-tokens = 计算和写出的 token
+stats-unusable = 不能用的回答
+stats-unanswered = 没有回答的请求
+stats-forced-cuts = 强制裁剪
+stats-corrections = 更正
+stats-corrected = 管理员更正 { $count } 次，其中撤销 { $undone } 次
+stats-reports = 反馈：待处理 { $open } 条，已处理 { $decided } 条
+stats-no-replies = 还没有写过回复，所以没有图。
+stats-kind-fold = 发言整理成章节
+stats-kind-major = 浓缩旧章节
+stats-kind-refold = 重写章节
+stats-kind-audit = 复查章节
+stats-purpose-reply = 回复
+stats-purpose-fold = 章节
+stats-purpose-major_fold = 浓缩
+stats-purpose-audit = 复查
+stats-code-refused = 被拒绝
+stats-code-cut = 中途截断
+stats-code-empty = 空白
+stats-code-filtered = 被过滤
+stats-code-repetition = 反复重复
+stats-code-too_long = 比原文还长
+stats-code-wrong_language = 语言不对
+stats-code-continued_story = 续写了故事
+stats-code-not_json = 格式不对
+stats-code-model-unavailable = 服务器连不上或出错
+stats-code-model-busy = 队列已满
+stats-code-model-timeout = 超时
+stats-code-model-window = 提示词太长
+stats-code-model-key = 密钥被拒
+stats-code-model-missing = 没有这个模型
+stats-picture-title = 这个故事的提示词如何增长
+stats-picture-replies = 回复
+stats-picture-tokens = token
+stats-picture-prompt = 提示词
+stats-picture-computed = 其中重新计算的部分
+stats-picture-fold = 发言整理成章节
+stats-picture-major_fold = 浓缩旧章节
+stats-picture-forced_cut = 强制裁剪
+stats-picture-change = 更正等改动
+stats-picture-described = 最新 { $replies } 条回复的提示词 token 数的图，最多 { $largest }，标出了 { $folds } 次整理。
+
 # /memory about-me
 
 about-gone = 这一条已经不在了。现在记着的内容可以用 `{ COMMAND("memory about-me") }` 查看。

@@ -37,6 +37,7 @@ from bot.personas import Personas
 from bot.privacy import Privacy
 from bot.rendering import Renderer
 from bot.rewinding import Rewinding
+from bot.statistics import Statistics
 from bot.store import Store
 from tests.support.model_server import ModelServer
 
@@ -60,6 +61,7 @@ class World:
     rewinding: Rewinding
     personas: Personas
     manners: Manners
+    statistics: Statistics
     store: Store
     renderer: Renderer
     server: ModelServer
@@ -126,6 +128,7 @@ class World:
             rewinding=self.rewinding,
             personas=self.personas,
             manners=self.manners,
+            statistics=self.statistics,
         )
 
     async def restart(self) -> None:
@@ -139,6 +142,17 @@ def told(result: InteractionResult) -> str:
     """The text that answered an interaction."""
     answers = [result.response, *result.followups]
     return "\n".join(answer.content for answer in answers if answer is not None)
+
+
+def speak(monkeypatch: pytest.MonkeyPatch, locale: str) -> None:
+    """Let everybody's Discord be in a language: simcord 3.2.1 knows American English alone."""
+    original = discord.Interaction._from_data
+
+    def spoken(self: discord.Interaction, data: Any) -> None:
+        data["locale"] = locale
+        original(self, data)
+
+    monkeypatch.setattr(discord.Interaction, "_from_data", spoken)
 
 
 @pytest.fixture(scope="session")
@@ -170,6 +184,7 @@ class Parts:
     rewinding: Rewinding
     personas: Personas
     manners: Manners
+    statistics: Statistics
     clock: Callable[[], datetime]
 
     def bot(self) -> KataribeBot:
@@ -184,6 +199,7 @@ class Parts:
             rewinding=self.rewinding,
             personas=self.personas,
             manners=self.manners,
+            statistics=self.statistics,
         )
 
 
@@ -216,6 +232,7 @@ async def parts(tmp_path: Path, migrated: Path) -> AsyncIterator[Parts]:
         made = Parts(
             server, store, renderer, engine, Characters(store, engine, clock=clock), moderation, people, privacy, rewinding,
             Personas(store), Manners(store, engine, player_limit=0, guild_limit=0, clock=clock),
+            Statistics(store),
             clock=lambda: datetime.now(UTC),
         )  # fmt: skip
         yield made
@@ -240,7 +257,7 @@ def world(parts: Parts, simcord_env: simcord.Env, simcord_bot: KataribeBot) -> W
     sora = guild.add_member(env.create_user("sora", global_name="Sora"), roles=[moderators])
     return World(
         env, simcord_bot, parts.engine, parts.characters, parts.moderation, parts.people, parts.privacy, parts.rewinding,
-        parts.personas, parts.manners, parts.store, parts.renderer, parts.server,
+        parts.personas, parts.manners, parts.statistics, parts.store, parts.renderer, parts.server,
         guild, channel, mio, sora,
     )  # fmt: skip
 

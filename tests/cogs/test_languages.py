@@ -13,7 +13,7 @@ from bot.errors import NotAllowed, NotFound
 from bot.memory.moderation import GuildSettings
 from bot.memory.prompt import Card
 from bot.memory.story import Scope
-from tests.cogs.conftest import World, told
+from tests.cogs.conftest import World, speak, told
 
 
 @pytest.fixture
@@ -28,17 +28,6 @@ def published(world: World) -> list[dict[str, Any]]:
     assert len(sent) == 1
     assert isinstance(sent[0].json, list)
     return sent[0].json
-
-
-def _speak(monkeypatch: pytest.MonkeyPatch, locale: str) -> None:
-    """Let everybody's Discord be in a language: simcord 3.2.1 knows American English alone."""
-    original = discord.Interaction._from_data
-
-    def spoken(self: discord.Interaction, data: Any) -> None:
-        data["locale"] = locale
-        original(self, data)
-
-    monkeypatch.setattr(discord.Interaction, "_from_data", spoken)
 
 
 async def test_discord_is_told_names_and_descriptions_in_japanese_and_chinese(world: World) -> None:
@@ -107,7 +96,7 @@ async def test_another_guild_keeps_its_own_language(world: World, owner: MemberA
 async def test_a_person_is_answered_in_the_language_of_their_discord_and_told_the_commands_that_they_see(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _speak(monkeypatch, "ja")
+    speak(monkeypatch, "ja")
 
     result = await world.mio.slash(world.channel, "memory show")
 
@@ -117,7 +106,7 @@ async def test_a_person_is_answered_in_the_language_of_their_discord_and_told_th
 
 async def test_a_direct_message_is_in_its_persons_language(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     await world.characters.create(Scope(None, world.mio.id), Card("雪", "一个朋友。"), "")
-    _speak(monkeypatch, "zh-TW")
+    speak(monkeypatch, "zh-TW")
 
     await world.mio.user.slash("session start", character="雪")
     stopped = await world.mio.user.slash("session stop")

@@ -87,6 +87,7 @@ async def staged(parts: Parts, *, stream: bool = True) -> AsyncIterator[Stage]:
         bot = KataribeBot(
             parts.engine, parts.moderation, parts.people, parts.privacy, Catalogue(),
             characters=parts.characters, rewinding=parts.rewinding, personas=parts.personas, manners=parts.manners,
+            statistics=parts.statistics,
             stream_replies=stream,
         )  # fmt: skip
         async with world.connected(bot):

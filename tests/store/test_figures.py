@@ -35,7 +35,7 @@ async def asked(
 ) -> None:
     """A request of the story, with 50 tokens written unless it got no answer."""
     answered = not outcome.startswith("model-")
-    tokens = (prompt, cached, 50) if answered else (None, None, None)
+    tokens: tuple[int | None, int | None, int | None] = (prompt, cached, 50) if answered else (None, None, None)
     await tale.store.record_call(
         purpose, tale.session_id, "small", *tokens, outcome, 1, milliseconds, at or later(1),
         waited_milliseconds=waited, interruptions=0 if purpose == "reply" else 1, rejection=rejection,
