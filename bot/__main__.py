@@ -1,4 +1,6 @@
-"""The command line: ``kataribe run``, ``migrate``, ``doctor``, ``sessions``, ``export``, ``import``, ``bench``, ``eval``."""
+"""The command line: ``kataribe run``, ``migrate``, ``doctor``, ``sessions``, ``stats``, ``export``, ``import``, ``bench``,
+``eval``.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from typing import Any
 import aiohttp
 import discord
 
-from bot import doctor, jobs, log
+from bot import doctor, jobs, log, stats
 from bot.catalogue import Catalogue
 from bot.client import KataribeBot
 from bot.core import Core, now, open_core
@@ -25,6 +27,7 @@ from bot.errors import KataribeError, SettingsError
 from bot.evals import commands
 from bot.export import export_session
 from bot.importing import import_traits
+from bot.metrics import serving
 from bot.settings import Settings, load_settings
 from bot.store import upgrade
 from bot.store.health import explained, stories
@@ -76,6 +79,8 @@ def _parser() -> argparse.ArgumentParser:
     add("migrate", "bring the database up to date", _migrate)
     add("doctor", "check settings, database, model and Discord, and say what to do", _doctor)
     add("sessions", "list all stories with their numbers", _sessions)
+    figures = add("stats", "count what was told, folded, corrected and spent; nobody's words", _stats)
+    figures.add_argument("--json", action="store_true", dest="as_json", help="print the figures as JSON")
     export = add("export", "write a whole story with its memory", _export)
     export.add_argument("session", type=int, help="the number of the session, from kataribe sessions or /session info")
     export.add_argument("--format", choices=("markdown", "json"), default="markdown")
@@ -151,6 +156,8 @@ async def _serve(settings: Settings) -> None:
             stream_replies=settings.stream_replies,
             reply_reactions=settings.reply_reactions,
         )
+        if settings.metrics_port is not None:
+            await stack.enter_async_context(serving(core.metrics, settings.metrics_port))
         stack.push_async_callback(bot.close)
         core.folder.on_given_up = bot.fold_given_up
         background = await jobs.schedule(core.folder, core.judging, core.privacy)
@@ -217,6 +224,13 @@ def _sessions(_: argparse.Namespace) -> int:
             print("        tokens computed: " + ", ".join(f"{name} {n:,}" for name, n in story.costs.items()))
     if not found:
         print("There is no story yet; /session start begins one.")
+    return _OK
+
+
+def _stats(options: argparse.Namespace) -> int:
+    settings = _configured()
+    found = asyncio.run(stats.read(settings.database_url))
+    print(stats.as_json(found) if options.as_json else stats.as_table(found))
     return _OK
 
 

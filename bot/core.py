@@ -17,6 +17,7 @@ from bot.llm.client import ModelClient
 from bot.llm.requests import ModelCall
 from bot.manners import Manners
 from bot.memory.recall import Limits
+from bot.metrics import Metrics
 from bot.moderation import Moderation
 from bot.people import People
 from bot.personas import Personas
@@ -48,6 +49,7 @@ class Core:
     personas: Personas
     manners: Manners
     statistics: Statistics
+    metrics: Metrics
     folder: Folder
     judging: Judging
 
@@ -97,6 +99,8 @@ async def open_core(settings: Settings, *, clock: Clock = now) -> AsyncIterator[
                 player_limit=settings.player_replies_per_minute, guild_limit=settings.guild_replies_per_minute,
             )  # fmt: skip
             statistics = Statistics(store)
+            queues = {"story": model.queue} | ({} if folder_model is model else {"folder": folder_model.queue})
+            metrics = Metrics(statistics, queues, clock=clock)
             characters = Characters(store, engine, clock=clock)
             folder = Folder(
                 store, folder_model, renderer,
@@ -111,7 +115,7 @@ async def open_core(settings: Settings, *, clock: Clock = now) -> AsyncIterator[
             try:
                 yield Core(
                     store, model, folder_model, counter, renderer, engine, characters, moderation, people, privacy,
-                    rewinding, personas, manners, statistics, folder, judging,
+                    rewinding, personas, manners, statistics, metrics, folder, judging,
                 )  # fmt: skip
             finally:
                 await judging.close()

@@ -31,7 +31,7 @@ _GROUPS = (
     ("Discord", ("discord_", "default_", "stream_", "reply_", "flags_", "player_", "guild_")),
     ("The model that plays the characters", ("llm_",)),
     ("Another model for folding; without these the model above folds too", ("folder_",)),
-    ("Storage and log", ("database_", "log_")),
+    ("Storage, log and metrics", ("database_", "log_", "metrics_")),
     ("Folding; budgets are in tokens, and an empty one is taken from the profile", ("fold_",)),
     ("Recall: what left the prompt and fits the newest message", ("recall_",)),
     ("People: what a character keeps about the players", ("people_",)),
@@ -208,6 +208,13 @@ class Settings(BaseSettings):
     log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(_upper)] = Field(
         default="INFO",
         description="DEBUG, INFO, WARNING or ERROR. DEBUG may write down what players wrote.",
+    )
+
+    metrics_port: Annotated[int, Field(gt=0, lt=65_536)] | None = Field(
+        default=None,
+        description="Port of 127.0.0.1 where the running bot serves its figures to Prometheus, under /metrics; other machines "
+        "cannot reach it. Empty: nowhere.",
+        examples=["9464"],
     )
 
     fold_profile: Annotated[Literal["auto", "local", "wide"], BeforeValidator(_lower)] = Field(

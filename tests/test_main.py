@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import sqlite3
 import sys
 from collections.abc import AsyncIterator
@@ -15,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import discord
+import httpx
 import pytest
 from sqlalchemy import create_engine
 
@@ -65,10 +67,10 @@ def url(tmp_path: Path) -> str:
 
 @asynccontextmanager
 async def running(
-    world: DiscordWorld, url: str, model: str, log: Path, *, token: str | None = None
+    world: DiscordWorld, url: str, model: str, log: Path, *, token: str | None = None, **more: str
 ) -> AsyncIterator[Child]:
     """``kataribe run`` against the simulated Discord."""
-    settings = {"DISCORD_TOKEN": token or world.server.token, "LLM_BASE_URL": model, "DATABASE_URL": url}
+    settings = {"DISCORD_TOKEN": token or world.server.token, "LLM_BASE_URL": model, "DATABASE_URL": url, **more}
     arguments = ["-m", "bot.demo.child", *world.server.child_arguments]
     bot = await Child.start("bot", arguments, errors_to=log, environment=child_environment(settings))
     try:
@@ -219,6 +221,69 @@ async def test_migrating_twice_is_harmless_and_the_story_can_be_listed_and_expor
     assert written == Ended(0, "", "")
     document = json.loads((tmp_path / "story.json").read_text(encoding="utf-8"))
     assert document["character"]["name"] == "灯"
+
+
+async def test_a_port_for_metrics_that_is_in_use_is_a_line(tmp_path: Path, url: str) -> None:
+    taken = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
+    port = taken.sockets[0].getsockname()[1]
+    async with taken, ModelServer() as model:
+        ended = await kataribe(
+            tmp_path, "run",
+            DISCORD_TOKEN="a.b.c", LLM_BASE_URL=model.base_url, DATABASE_URL=url, METRICS_PORT=str(port),
+        )  # fmt: skip
+
+    assert (ended.code, ended.out) == (1, "")
+    lines = [line for line in ended.errors.splitlines() if not line.startswith("20")]
+    assert lines == [
+        f"METRICS_PORT: port {port} of 127.0.0.1 cannot be used (another program uses it); write another, or none."
+    ]
+
+
+async def test_the_running_bot_serves_its_figures(tmp_path: Path, url: str) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = tmp_path / "log"
+    async with (
+        ModelServer() as model,
+        discord_world() as world,
+        running(world, url, model.base_url, log, METRICS_PORT=str(port)) as bot,
+        httpx.AsyncClient(trust_env=False) as client,
+    ):
+        await eventually(lambda: world.server.gateway.connected or not bot.running, within=30)
+        answer = await client.get(f"http://127.0.0.1:{port}/metrics")
+        bot.process.send_signal(signal.SIGTERM)
+        code = await asyncio.wait_for(bot.wait(), 30)
+
+    assert (answer.status_code, code) == (200, 0)
+    assert "kataribe_players 0.0" in answer.text.splitlines()
+    assert quiet(log)
+
+
+async def test_the_figures_are_shown_while_the_bot_may_run(tmp_path: Path, url: str) -> None:
+    absent = await kataribe(tmp_path, "stats", DATABASE_URL=url)
+    async with await Store.open(url) as store:
+        character = await store.add_character(Scope(1, 2), Card("灯", "灯台守"), "", START)
+        session, _ = await store.start_session(Place(1, 77), character.id, "ja", None, Head("", 0), START)
+        await store.record_call("reply", session.id, "m", 1_000, 800, 30, "stop", 1, 5, START, epoch=0, forced_cuts=0)
+        await store.record_call("fold", session.id, "m", 9_000, 0, 30, "stop", 1, 5, START, rejection="refused")
+
+        shown = await kataribe(tmp_path, "stats", DATABASE_URL=url, LANG="C", PYTHONUTF8="0")
+        document = await kataribe(tmp_path, "stats", "--json", DATABASE_URL=url)
+
+    assert (absent.code, absent.out) == (1, "")
+    assert "there is no story in" in absent.errors
+    assert (shown.code, shown.errors) == (0, "")
+    lines = [" ".join(line.split()) for line in shown.out.splitlines()]
+    assert "running 1" in lines
+    assert "prompt tokens reused 80.0% of 1,000" in lines
+    assert "fold answers of no use refused 1" in lines
+    assert "reply m 1 200 800 30 0 0" in lines
+    assert "灯" not in shown.out
+    figures = json.loads(document.out)
+    assert (figures["running"], figures["players"]) == (1, 0)
+    assert figures["figures"]["reuse"] == {"prompt": 1_000, "cached": 800, "share": 0.8}
+    assert figures["figures"]["rejected"] == {"fold": {"refused": 1}}
 
 
 async def test_an_unknown_session_and_a_folder_that_is_not_there_are_lines(
