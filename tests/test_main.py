@@ -260,27 +260,33 @@ async def test_the_running_bot_serves_its_figures(tmp_path: Path, url: str) -> N
     assert quiet(log)
 
 
-async def test_the_figures_are_shown_while_the_bot_may_run(tmp_path: Path, url: str) -> None:
-    absent = await kataribe(tmp_path, "stats", DATABASE_URL=url)
+async def test_the_figures_are_shown_while_the_database_is_open(
+    tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", url)
+    monkeypatch.chdir(tmp_path)
+    assert await asyncio.to_thread(command_line.main, ["stats"]) == 1
+    absent = capsys.readouterr()
     async with await Store.open(url) as store:
         character = await store.add_character(Scope(1, 2), Card("灯", "灯台守"), "", START)
         session, _ = await store.start_session(Place(1, 77), character.id, "ja", None, Head("", 0), START)
         await store.record_call("reply", session.id, "m", 1_000, 800, 30, "stop", 1, 5, START, epoch=0, forced_cuts=0)
         await store.record_call("fold", session.id, "m", 9_000, 0, 30, "stop", 1, 5, START, rejection="refused")
 
-        shown = await kataribe(tmp_path, "stats", DATABASE_URL=url, LANG="C", PYTHONUTF8="0")
-        document = await kataribe(tmp_path, "stats", "--json", DATABASE_URL=url)
+        assert await asyncio.to_thread(command_line.main, ["stats"]) == 0
+        shown = capsys.readouterr()
+        assert await asyncio.to_thread(command_line.main, ["stats", "--json"]) == 0
+        figures = json.loads(capsys.readouterr().out)
 
-    assert (absent.code, absent.out) == (1, "")
-    assert "there is no story in" in absent.errors
-    assert (shown.code, shown.errors) == (0, "")
+    assert absent.out == ""
+    assert "there is no story in" in absent.err
+    assert shown.err == ""
     lines = [" ".join(line.split()) for line in shown.out.splitlines()]
     assert "running 1" in lines
     assert "prompt tokens reused 80.0% of 1,000" in lines
     assert "fold answers of no use refused 1" in lines
     assert "reply m 1 200 800 30 0 0" in lines
     assert "灯" not in shown.out
-    figures = json.loads(document.out)
     assert (figures["running"], figures["players"]) == (1, 0)
     assert figures["figures"]["reuse"] == {"prompt": 1_000, "cached": 800, "share": 0.8}
     assert figures["figures"]["rejected"] == {"fold": {"refused": 1}}
