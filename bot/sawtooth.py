@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from bot.charts import COLOURS, figure, png
 from bot.memory.figures import Mark, Point
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
 
 # Inches; a picture in Discord is shown about 550 points wide.
 _SIZE: Final = (8.0, 3.6)
@@ -46,19 +49,21 @@ def sawtooth(points: Sequence[Point], words: Words, *, first: int = 1) -> bytes:
     numbers = range(first, first + len(points))
     prompts = [point.prompt for point in points]
     dot = "o" if len(points) == 1 else ""
-    axes.plot(numbers, prompts, color=_BLUE, linewidth=1.2, marker=dot, label=words.prompt, zorder=3)
+    (line,) = axes.plot(numbers, prompts, color=_BLUE, linewidth=1.2, marker=dot, label=words.prompt, zorder=3)
+    shown: list[Artist | tuple[Artist, ...]] = [line]
     if any(point.cached is not None for point in points):
         computed = [0 if point.cached is None else max(0, point.prompt - point.cached) for point in points]
-        axes.bar(numbers, computed, width=1.0, color=_ORANGE, label=words.computed, zorder=2)
+        shown.append(axes.bar(numbers, computed, width=1.0, color=_ORANGE, label=words.computed, zorder=2))
     for mark, (colour, style) in _STYLES.items():
         # Between the reply and the one before it.
         at = [number - 0.5 for number, point in zip(numbers, points, strict=True) if point.mark is mark]
         if at and mark in words.marks:
-            axes.vlines(
+            lines = axes.vlines(
                 at, 0, 1, transform=axes.get_xaxis_transform(), colors=colour, linestyles=style, linewidth=0.9, alpha=0.8,
                 label=words.marks[mark], zorder=1,
             )  # fmt: skip
-    axes.set_title(words.title)
+            shown.append(lines)
+    axes.set_title(words.title, parse_math=False)
     axes.set_xlabel(words.replies)
     axes.set_ylabel(words.tokens)
     axes.set_ylim(bottom=0)
@@ -66,5 +71,5 @@ def sawtooth(points: Sequence[Point], words: Words, *, first: int = 1) -> bytes:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axes.spines[["top", "right"]].set_visible(False)
-    drawn.legend(loc="outside lower center", ncols=3, frameon=False, fontsize="small")
+    drawn.legend(handles=shown, loc="outside lower center", ncols=3, frameon=False, fontsize="small")
     return png(drawn)

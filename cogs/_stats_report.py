@@ -92,7 +92,7 @@ def _tokens(figures: Figures, say: Say) -> list[str]:
     spent: dict[str, int] = {}
     for cost in figures.costs:
         spent[cost.purpose] = spent.get(cost.purpose, 0) + cost.computed + cost.written
-    return [" · ".join(f"{say(f'stats-purpose-{name}')} {tokens:,}" for name, tokens in spent.items())] if spent else []
+    return [_listed({say(f"stats-purpose-{name}"): tokens for name, tokens in spent.items()})] if spent else []
 
 
 def _codes(counted: Mapping[str, Mapping[str, int]], catalogue: Catalogue, say: Say) -> list[str]:
@@ -103,7 +103,11 @@ def _codes(counted: Mapping[str, Mapping[str, int]], catalogue: Catalogue, say: 
         return say(key) if key in catalogue else code
 
     return [
-        f"{say(f'stats-purpose-{purpose}')}: " + " · ".join(f"{words(code)} {count:,}" for code, count in codes.items())
+        say(
+            "stats-of",
+            what=say(f"stats-purpose-{purpose}"),
+            counts=_listed({words(code): n for code, n in codes.items()}),
+        )
         for purpose, codes in counted.items()
     ]
 
@@ -113,6 +117,10 @@ def _corrections(figures: Figures, say: Say) -> list[str]:
     decided = sum(figures.reports.values()) - waiting
     lines = [say("stats-corrected", count=figures.corrections, undone=figures.undone)]
     return [*lines, say("stats-reports", open=waiting, decided=decided)] if waiting + decided else lines
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return " · ".join(f"{name} {count:,}" for name, count in counts.items())
 
 
 def _spread(spread: Spread, say: Say) -> str:

@@ -299,6 +299,7 @@ stats-share-unknown = The model's server does not tell.
 stats-tokens = Tokens computed and written
 stats-unusable = Answers of no use
 stats-unanswered = Requests without an answer
+stats-of = { $what }: { $counts }
 stats-forced-cuts = Forced cuts
 stats-corrections = Corrections
 stats-corrected = { $count } by moderators, { $undone } of them undone

@@ -220,7 +220,7 @@ failed-audit = 试了几次，还是没能复查第 { NUMBER($chapter, useGroupi
 
 # /memory stats
 
-stats-title = 与{ $name }的故事的数据
+stats-title = 和{ $name }的故事：数据
 stats-story = 故事
 stats-turns = { $turns } 条发言，其中 { $replies } 条回复
 stats-chapters = { $chapters } 个章节（发言数：中位 { $median } 条，最多 { $largest } 条）
@@ -240,6 +240,7 @@ stats-share-unknown = 模型服务器没有提供。
 stats-tokens = 计算和写出的 token
 stats-unusable = 不能用的回答
 stats-unanswered = 没有回答的请求
+stats-of = { $what }：{ $counts }
 stats-forced-cuts = 强制裁剪
 stats-corrections = 更正
 stats-corrected = 管理员更正 { $count } 次，其中撤销 { $undone } 次
