@@ -45,7 +45,8 @@ def as_table(found: BotFigures) -> str:
         "Moderators": _moderators(figures),
     }
     parts = [table(title, rows) for title, rows in sections.items() if rows]
-    parts.append("\n".join(["Tokens, and seconds with the model and in its queue", *_costs(figures)]))
+    if figures.costs:
+        parts.append("\n".join(["Tokens, and seconds with the model and in its queue", *_costs(figures)]))
     if found.database_bytes is not None:
         parts.append(f"Database: {found.database_bytes / 1e6:,.1f} MB")
     return "\n\n".join(parts)

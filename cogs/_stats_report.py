@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import discord
 
 from bot.catalogue import Catalogue
-from bot.memory.figures import Figures, Reuse, Spread, StoryFigures
+from bot.memory.figures import Figures, Spread, StoryFigures
 from bot.memory.moderation import FlagState
 from bot.memory.story import FoldKind, FoldState, Session
 from cogs._lines import SIGNS, Say, bound
@@ -34,7 +34,7 @@ def _fields(story: StoryFigures, catalogue: Catalogue, say: Say) -> Iterator[tup
     yield "stats-memory", _memory(story, say)
     yield "stats-folds", _folds(figures, say)
     yield "stats-replies", _times(figures, say)
-    yield "stats-reuse", _reuse(figures.reuse, figures.ordinary, say) if figures.replies else []
+    yield "stats-reuse", _reuse(figures, say)
     yield "stats-tokens", _tokens(figures, say)
     yield "stats-unusable", _codes(figures.rejected, catalogue, say)
     yield "stats-unanswered", _codes(figures.unanswered, catalogue, say)
@@ -79,13 +79,14 @@ def _times(figures: Figures, say: Say) -> list[str]:
     return [say(code, spread=_spread(of[_REPLY], say)) for code, of in spreads.items() if _REPLY in of]
 
 
-def _reuse(of_all: Reuse, ordinary: Reuse, say: Say) -> list[str]:
-    if of_all.share is None:
+def _reuse(figures: Figures, say: Say) -> list[str]:
+    if _REPLY not in figures.answer_seconds:
+        return []
+    of_all, ordinary = figures.reuse.share, figures.ordinary.share
+    if of_all is None:
         return [say("stats-share-unknown")]
-    lines = [say("stats-share", all=f"{of_all.share:.1%}".rstrip("%"))]
-    if ordinary.share is not None:
-        lines.append(say("stats-share-ordinary", ordinary=f"{ordinary.share:.1%}".rstrip("%")))
-    return lines
+    lines = [say("stats-share", all=f"{of_all * 100:.1f}")]
+    return lines if ordinary is None else [*lines, say("stats-share-ordinary", ordinary=f"{ordinary * 100:.1f}")]
 
 
 def _tokens(figures: Figures, say: Say) -> list[str]:

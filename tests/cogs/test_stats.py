@@ -111,8 +111,10 @@ async def test_before_the_first_reply_there_are_words_and_no_picture(world: Worl
     (embed,) = answer.embeds
     assert answer.attachments == []
     assert embed.image.url is None
-    assert embed.footer.text == "No reply has been asked for yet, so there is no picture."
-    assert fields(embed)["The story"] == "0 turns, 0 of them replies"
+    assert embed.footer.text == "No reply's prompt is on record yet, so there is no picture."
+    shown = fields(embed)
+    assert shown["The story"] == "0 turns, 0 of them replies"
+    assert list(shown) == ["The story", "The memory in prompts", "Forced cuts", "Corrections"]
 
 
 @pytest.mark.parametrize("locale", ["ja", "zh-CN", "zh-TW"])

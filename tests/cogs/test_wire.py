@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 
+import discord
 from PIL import Image
 
 from bot.client import KataribeBot
@@ -114,3 +115,19 @@ async def test_a_card_travels_in_and_out_again(parts: Parts) -> None:
         (emoji,) = world.backend.application_emojis.values()
         assert made.avatar_url.endswith(f"/emojis/{emoji.id}.png")
         assert world.server.sent("POST", "/webhooks/*")[-1].files == ("Mio.png",)
+
+
+async def test_the_picture_of_a_story_travels(parts: Parts) -> None:
+    async with discord_world() as world, world.connected(parts.bot()):
+        session = await begin(parts, world)
+        await parts.store.record_call(
+            "reply", session.id, "small", 900, 800, 40, "stop", 1, 5, parts.clock(), epoch=0, forced_cuts=0
+        )
+        sora = world.add_member("sora", permissions=discord.Permissions(manage_messages=True))
+
+        await sora.slash(world.channel, "memory stats")
+        await eventually(lambda: world.server.sent("POST", "/webhooks/*"))
+
+        (sent,) = world.server.sent("POST", "/webhooks/*")
+        assert sent.files == ("sawtooth.png",)
+        assert sent.json["embeds"][0]["image"]["url"] == "attachment://sawtooth.png"
