@@ -176,7 +176,7 @@ class ModelClient:
         a reset, 429, 500, 502, 503, 504) are retried as long as no text has arrived, after a random wait that
         doubles, or the one in ``Retry-After`` if the timeout leaves room for it. The slot is free while waiting. A
         reply that finds all slots taken interrupts a background request, which starts again later; that happens to
-        one request twice at most.
+        one request twice at most. What the request's check says of the answer is in the answer, and on record.
 
         Raises:
             ModelBusy: too many replies wait.

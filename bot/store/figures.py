@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import ColumnElement, Row, Select, Table, and_, exists, func, or_, select, true, union_all
+from sqlalchemy import ColumnElement, Row, Select, Table, and_, exists, func, or_, select, true, union, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.figures import (
@@ -25,7 +25,7 @@ from bot.memory.figures import (
 from bot.memory.memories import MemoryStatus
 from bot.memory.story import FoldKind, FoldState
 from bot.memory.turns import AuthorKind, TurnState
-from bot.store.people_tables import judgements
+from bot.store.people_tables import judgements, persona_labels
 from bot.store.rows import Topic
 from bot.store.tables import calls, chapters, flags, folds, memories, players, sessions, turns, versions
 
@@ -39,6 +39,8 @@ _MAJOR: Final = "major fold"
 _FOLDS: Final = ("fold", _MAJOR)
 _DIGITS: Final = tuple("0123456789")
 _SECOND: Final = 1000.0
+# One try of such a fold has come to something, or still may.
+_TRYING: Final = (FoldState.RUNNING, FoldState.DONE)
 
 
 class FigureStore(Topic):
@@ -59,10 +61,12 @@ class FigureStore(Topic):
     async def bot_figures(self) -> BotFigures:
         """The figures of all stories."""
         stories = select(func.count(), func.count(sessions.c.stopped_at)).select_from(sessions)
+        # Whoever speaks as a persona has a label of that alone.
+        labelled = union(select(players.c.player_id), select(persona_labels.c.player_id)).subquery()
         heads = select(sessions.c.memory_tokens).where(sessions.c.memory_tokens > 0)
         async with self._database.read() as connection:
             all_of_them, stopped = (await connection.execute(stories)).one()
-            known = await connection.scalar(select(func.count(players.c.player_id.distinct())))
+            known = await connection.scalar(select(func.count()).select_from(labelled))
             newest = await connection.scalars(heads.order_by(sessions.c.id.desc()).limit(NEWEST))
             return BotFigures(
                 await _figures(connection, None),
@@ -91,7 +95,7 @@ async def _figures(connection: AsyncConnection, session_id: int | None) -> Figur
         folds=_nested(of_folds),
         fold_seconds=await _fold_seconds(connection, session_id),
         fold_errors={row.error: row.number for row in await _counted(connection, folds, session_id, "error", where=errors)},
-        tries_in_vain=sum(row.total - row.number * (row.state in _TRYING) for row in of_folds),
+        tries_in_vain=sum(int(row.total) - row.number * (row.state in _TRYING) for row in of_folds),
         rejected=_codes((row.purpose, row.rejection, row.number) for row in asked if row.rejection),
         unanswered=_codes((row.purpose, row.outcome, row.number) for row in asked if row.outcome.startswith(_ERRORS)),
         answer_seconds={purpose: spread for purpose, (spread, _) in seconds.items() if spread},
@@ -110,10 +114,6 @@ async def _figures(connection: AsyncConnection, session_id: int | None) -> Figur
         undone=undone,
         reports={row.state: row.number for row in await _counted(connection, flags, session_id, "state")},
     )  # fmt: skip
-
-
-# One try of such a fold has come to something, or still may.
-_TRYING: Final = (FoldState.RUNNING, FoldState.DONE)
 
 
 def _of(table: Table, session_id: int | None) -> ColumnElement[bool]:

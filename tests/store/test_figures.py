@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -14,7 +15,7 @@ from bot.memory.story import FoldKind, FoldState
 from bot.store import Store
 from bot.store.tables import calls, folds
 from tests.store.persons import morning
-from tests.store.tale import MIO, START, Tale, begin, condensed, event, later, loose_end, render
+from tests.store.tale import MIO, START, Tale, begin, condensed, event, later, loose_end, never, render, said
 
 MODERATOR = 9_001
 
@@ -263,14 +264,17 @@ async def test_all_stories_together(store: Store, tale: Tale) -> None:
         await worked(story, FoldKind.FOLD, 20)
         await asked(story)
     await other.player("I am another.", by=MIO + 50, name="Kai")
+    for speaker in (MIO, MIO + 60):
+        masked = replace(other.message("I am a mask.", by=speaker, name="Nao"), persona_id=speaker)
+        assert await store.add_player_turn(other.session_id, masked, said("I am a mask."), 10, never())
     await store.record_call("judge", None, "large", 700, None, 40, "stop", 1, 9_000, START, rejection="not_json")
     await store.stop_session(other.session_id, later(90))
     await morning(tale)
 
     found = await store.bot_figures()
 
-    assert (found.running, found.stopped, found.players, found.head_tokens) == (1, 1, 2, Spread(10, 10, 2))
-    assert (found.figures.turns, found.figures.replies, found.figures.chapters) == (13, 6, 2)
+    assert (found.running, found.stopped, found.players, found.head_tokens) == (1, 1, 3, Spread(10, 10, 2))
+    assert (found.figures.turns, found.figures.replies, found.figures.chapters) == (15, 6, 2)
     assert found.figures.folds == {FoldKind.FOLD: {FoldState.DONE: 2}}
     assert found.figures.rejected == {"judge": {"not_json": 1}}
     assert [(cost.purpose, cost.model, cost.calls) for cost in found.figures.costs] == [
