@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -75,6 +76,15 @@ async def test_a_fold_and_what_went_wrong_are_in_it(scene: Scene) -> None:
 
     assert figure(samples, "answers_rejected_total", "fold", "refused") == 1
     assert figure(samples, "requests_unanswered_total", "reply", "model-busy") == 1
+
+
+async def test_the_page_about_figures_has_each_name_and_no_other(scene: Scene) -> None:
+    await scene.exchange("Who is there?")
+    async with serving(scene.core.metrics, 0) as address, httpx.AsyncClient(trust_env=False) as client:
+        told = (await client.get(address)).text
+
+    page = (Path(__file__).parents[1] / "docs/metrics.md").read_text(encoding="utf-8")
+    assert set(re.findall("`(kataribe_[a-z_]+)`", page)) == set(re.findall("^# HELP ([a-z_]+) ", told, re.MULTILINE))
 
 
 async def test_no_label_tells_of_a_story_a_place_or_a_person(scene: Scene) -> None:

@@ -326,6 +326,7 @@ stats-code-model-unavailable = server not reached or failing
 stats-code-model-busy = queue full
 stats-code-model-timeout = took too long
 stats-code-model-window = prompt too long
+stats-code-model-gave-way = gave way to replies too often
 stats-code-model-key = key refused
 stats-code-model-missing = model not there
 stats-picture-title = How the prompts of this story grow

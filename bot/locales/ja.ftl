@@ -267,6 +267,7 @@ stats-code-model-unavailable = サーバーに届かない、または故障
 stats-code-model-busy = 順番待ちが満杯
 stats-code-model-timeout = 時間切れ
 stats-code-model-window = プロンプトが長すぎる
+stats-code-model-gave-way = 返事に何度も譲った
 stats-code-model-key = キーを断られた
 stats-code-model-missing = モデルがない
 stats-picture-title = この物語のプロンプトの伸び

@@ -267,6 +267,7 @@ stats-code-model-unavailable = 服务器连不上或出错
 stats-code-model-busy = 队列已满
 stats-code-model-timeout = 超时
 stats-code-model-window = 提示词太长
+stats-code-model-gave-way = 多次给回复让路
 stats-code-model-key = 密钥被拒
 stats-code-model-missing = 没有这个模型
 stats-picture-title = 这个故事的提示词如何增长
