@@ -193,7 +193,7 @@ class Folder:
         verdict = Judge(turns, memory, histories).judge(folding.read_fold(value))
         if not verdict.memories and not verdict.resolved and len(source) > _TRIFLE:
             log.info("session %d: nothing of the answer held, dropped %s", session.id, dict(verdict.dropped))
-            raise WorkFailed("nothing-held")
+            raise await self._of_no_use(session, Purpose.FOLD, "nothing-held")
         return verdict
 
     async def _ask_for_major(self, session: Session) -> None:
@@ -236,7 +236,7 @@ class Folder:
         turns = await self._store.turns(session.id, 1, memory.folded_to)
         found = condensing(folding.read_major(value, work), memory, histories, turns)
         if not folding.shrinks(found, work):
-            raise WorkFailed("no-shrink")
+            raise await self._of_no_use(session, Purpose.MAJOR_FOLD, "no-shrink")
         return found
 
     async def _refold(self, fold: Fold, session: Session) -> None:
@@ -310,6 +310,11 @@ class Folder:
             session_id=session.id,
         )
         return await draw(self._model, request, check)
+
+    async def _of_no_use(self, session: Session, purpose: Purpose, code: str) -> WorkFailed:
+        """What to raise of an answer that passed the checks and of which nothing can be used; it is put on record as such."""
+        await self._store.reject_answer(session.id, purpose.value, code)
+        return WorkFailed(code)
 
     def _chapter_sizes(self, memory: SessionMemory) -> list[int]:
         return [

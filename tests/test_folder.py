@@ -354,6 +354,8 @@ async def test_a_major_fold_that_does_not_shrink_is_tried_three_times_and_the_ch
     rows = (await scene.core.engine.figures(scene.session.id)).folds
     major = next(row for row in rows if row.kind is FoldKind.MAJOR)
     assert (major.state, major.attempts, major.error) == (FoldState.FAILED, 3, "no-shrink")
+    figures = (await scene.core.statistics.story(scene.session.id)).figures
+    assert figures.rejected == {"major_fold": {"no-shrink": 3}}
     memory_ = await scene.core.engine.memory(scene.session.id)
     assert not any(c.absorbed for c in memory_.chapters[-2:])
     assert all(m.is_active for m in memory_.memories)

@@ -93,6 +93,29 @@ async def test_each_try_of_a_fold_that_is_given_up_is_counted(scene: Scene) -> N
     assert figures.folds[FoldKind.FOLD] == {FoldState.FAILED: 1}
 
 
+async def test_an_answer_of_which_nothing_holds_is_counted(scene: Scene) -> None:
+    made_up = {
+        "kind": "event",
+        "text": "A dragon sank the ferry.",
+        "actual": "",
+        "who": "",
+        "to": "",
+        "cites": ["900.1"],
+    }
+    answers = iter([{"memories": [made_up], "opened": [], "resolved": []}])
+    scene.server.on_fold = lambda body: next(answers, None) or chapter_of(body)
+    await fill(scene)
+    await fold(scene)
+    scene.clock.pass_by(hours=1)
+    await fold(scene)
+
+    figures = (await scene.core.statistics.story(scene.session.id)).figures
+
+    assert figures.rejected == {"fold": {"nothing-held": 1}}
+    assert (figures.tries_in_vain, figures.fold_errors) == (1, {})
+    assert figures.folds[FoldKind.FOLD] == {FoldState.DONE: 1}
+
+
 async def test_a_reply_with_nothing_to_show_and_one_that_was_filtered_are_counted(scene: Scene) -> None:
     scene.server.replies.extend(["`Only a thought.`", '"Aye."'])
     await say(scene, "Are you there?")

@@ -98,6 +98,13 @@ class StatisticsStore(Topic):
         async with self._database.write() as connection:
             await connection.execute(insert(calls).values(values))
 
+    async def reject_answer(self, session_id: int, purpose: str, rejection: str) -> None:
+        """Note on the newest request of a session for a purpose that its answer turned out to be of no use."""
+        of_these = calls.c.session_id == session_id, calls.c.purpose == purpose
+        newest = select(func.max(calls.c.id)).where(*of_these).scalar_subquery()
+        async with self._database.write() as connection:
+            await connection.execute(update(calls).where(calls.c.id == newest).values(rejection=rejection))
+
     async def replies_before(self, session_id: int, seq: int) -> int:
         """How many replies, the greeting among them, a session has before a turn."""
         replies = turns.c.author_kind == AuthorKind.CHARACTER, turns.c.state == TurnState.KEPT
