@@ -33,7 +33,10 @@ _SENTENCES: Final = 24
 _FEATURES: Final = 96
 _POSTINGS: Final = 2_000
 _LONGEST_FEATURE: Final = 40
+# A word that more than a twelfth of the lines have, and more than three, is common. A statement asks for nothing, so beside one
+# a fiftieth is common already: what was said a hundred times is not brought to mind by being said again.
 _COMMON_SHARE: Final = 12
+_COMMON_BESIDE_STATEMENTS: Final = 50
 _COMMON_COUNT: Final = 3
 _WEAK: Final = 0.35
 _NAMED: Final = 1.5
@@ -161,9 +164,12 @@ def features_of(asked: Sequence[Asked]) -> tuple[str, ...]:
     return tuple(ordered)[:_FEATURES]
 
 
-def rarity(count: int, total: int) -> float:
-    """What a word weighs that ``count`` of ``total`` lines have: the logarithm of how rare it is, nothing when it is common."""
-    common = max(_COMMON_COUNT, total / _COMMON_SHARE)
+def rarity(count: int, total: int, *, is_asking: bool = True) -> float:
+    """What a word weighs that ``count`` of ``total`` lines have: the logarithm of how rare it is, nothing when it is common.
+
+    Less is common in a sentence that asks for nothing.
+    """
+    common = max(_COMMON_COUNT, total / (_COMMON_SHARE if is_asking else _COMMON_BESIDE_STATEMENTS))
     return max(0.0, math.log((total + 1) / (count + 0.5))) if count <= common else 0.0
 
 
@@ -197,7 +203,7 @@ def weights(asked: Asked, findings: Findings) -> dict[str, float]:
     found = {}
     for feature in asked.features:
         count = counts.get(feature, 0)
-        weight = rarity(count, findings.total)
+        weight = rarity(count, findings.total, is_asking=asked.is_asking)
         if feature in asked.names or not (count or _WIDE.search(feature)):
             weight *= _NAMED
         elif feature in joints:
