@@ -40,6 +40,11 @@ def add_benchmarks(parser: argparse.ArgumentParser) -> None:
     benchmarks = parser.add_subparsers(required=True, metavar="WHAT")
     prefix = _command(benchmarks, "prefix", "how much of each prompt the model server reuses")
     prefix.add_argument("--turns", type=int, default=400, help="messages with their replies (default: 400)")
+    prefix.add_argument(
+        "--sample", type=int, default=24, metavar="N",
+        help="prompts of each of the other ways that the server is really asked for, 0 for all (default: 24)",
+    )  # fmt: skip
+    _model(prefix, "who is played with (default: the model of .env where LLM_BASE_URL is set, else small)")
 
 
 def _command(commands: _Commands, name: str, what: str) -> argparse.ArgumentParser:

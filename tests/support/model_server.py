@@ -27,7 +27,7 @@ from typing import Self
 
 from aiohttp import web
 
-from tests.support.model_script import Answer, Body, Handler, Recorded, Script, tokenize
+from tests.support.model_script import Answer, Body, Handler, Recorded, Script, render, tokenize
 
 __all__ = ["Answer", "Body", "Handler", "ModelServer", "Recorded", "Script", "tokenize"]
 
@@ -41,7 +41,7 @@ class ModelServer:
         json_schema: whether ``response_format`` with a schema is accepted.
         unknown_fields: whether llama.cpp's own fields are accepted.
         tokenizer: whether ``/tokenize`` is there.
-        llama_cpp: whether ``/props`` and ``timings`` are there.
+        llama_cpp: whether ``/props``, ``/apply-template`` and ``timings`` are there.
         vision: whether pictures are accepted, which ``/props`` tells. None: they are, and nothing is told.
         model: the name in ``/v1/models``; ``model_fields`` are added to its entry.
         api_key: demanded as a bearer token when given.
@@ -81,6 +81,7 @@ class ModelServer:
         self.purpose_of: Callable[[Body], str] = self._purpose_by_schema
         self._slots: list[list[str]] = [[] for _ in range(slots)]
         self._slot_used = [0] * slots
+        self._vocabulary: dict[str, int] = {}
         self._refused_purposes: dict[str, str] = {}
         self._news = asyncio.Condition()
         self._runner: web.AppRunner | None = None
@@ -147,12 +148,17 @@ class ModelServer:
             await self._news.wait_for(lambda: len(requests()) >= count)
         return requests()
 
+    def forget(self) -> None:
+        """Empty all slots, as a restart does."""
+        self._slots = [[] for _ in self._slots]
+
     async def __aenter__(self) -> Self:
         application = web.Application(client_max_size=64 * 2**20)
         application.router.add_post("/v1/chat/completions", self._chat)
         application.router.add_get("/v1/models", self._models)
         application.router.add_get("/props", self._props)
         application.router.add_post("/tokenize", self._tokenize)
+        application.router.add_post("/apply-template", self._apply_template)
         application.router.add_get("/health", self._health)
         application.middlewares.append(self._gate)
         self._runner = web.AppRunner(application, handler_cancellation=True, shutdown_timeout=0.1, access_log=None)
@@ -211,7 +217,14 @@ class ModelServer:
         if not self.tokenizer:
             raise web.HTTPNotFound
         body = await request.json()
-        return web.json_response({"tokens": list(range(len(tokenize(body["content"]))))})
+        known = self._vocabulary
+        return web.json_response({"tokens": [known.setdefault(t, len(known)) for t in tokenize(body["content"])]})
+
+    async def _apply_template(self, request: web.Request) -> web.Response:
+        if not self.llama_cpp:
+            raise web.HTTPNotFound
+        body = await request.json()
+        return web.json_response({"prompt": render(body["messages"])})
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
@@ -279,7 +292,7 @@ class ModelServer:
         if script.status != 200 or script.body is not None:
             return _plain(script)
         pieces, finish_reason = _cut(script, record.body)
-        self._slots[slot] = prompt + tokenize("".join(pieces))
+        self._slots[slot] = prompt + tokenize("".join(pieces))[:-1]  # the last one is written, and never read
         usage = self._usage(script, record, pieces)
         if not record.body.get("stream"):
             message = {"role": "assistant", "content": "".join(pieces)}
