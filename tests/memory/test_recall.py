@@ -162,6 +162,71 @@ def test_a_single_shared_word_reminds_only_when_it_is_asked_for_or_a_name() -> N
     assert len(recall("And the ledger?", tale("en"))) == 1
 
 
+OFTEN: dict[Language, tuple[str, tuple[str, ...]]] = {
+    "en": (
+        "Nothing happens at hour {n}.",
+        (
+            "By the lighthouse my lantern went out.",
+            "Odile sold a lantern near the lighthouse.",
+            "That thief kicked our lantern off the lighthouse stairs.",
+            "A lighthouse, a lantern, and forty goats.",
+            "Some painter wants the lighthouse without its lantern.",
+        ),
+    ),
+    "ja": (
+        "第{n}夜は静か。",
+        (
+            "灯台の前で帆船が沈んだ。",
+            "商人が帆船で灯台まで来た。",
+            "灯台には帆船より高い窓がある。",
+            "泥棒は帆船を盗んで灯台へ逃げた。",
+            "雪の朝、灯台と帆船だけが見えた。",
+        ),
+    ),
+    "zh": (
+        "第{n}夜很安静。",
+        (
+            "帆船在灯塔门口沉了。",
+            "商人把帆船卖给守灯塔的人。",
+            "小偷偷走帆船，逃进灯塔。",
+            "画家画灯塔，从来不画帆船。",
+            "下雪的早晨只看见灯塔和帆船。",
+        ),
+    ),
+}
+
+
+def often_told(language: Language) -> list[Found]:
+    """Two hundred lines, of which five name the same two things, and one says something rare."""
+    nothing, same = OFTEN[language]
+    texts = [*(nothing.format(n=n) for n in range(194)), *same]
+    return [*(noted(memory(n, text)) for n, text in enumerate(texts, 1)), line_of(TALES[language][2])]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "count"),
+    [
+        ("en", "The lighthouse again, and my lantern.", 0),
+        ("en", "What about the lighthouse and the lantern?", 4),
+        ("en", "Tell me about the lighthouse and the lantern.", 4),
+        ("en", "I dig under the pear tree for the ledger.", 1),
+        ("en", "With my lantern I dig for the ledger under the pear tree.", 1),
+        ("ja", "灯台と帆船。", 0),
+        ("ja", "灯台と帆船は？", 4),
+        ("ja", "梨の木の下に帳簿。", 1),
+        ("ja", "帆船を持って、梨の木の下に帳簿。", 1),
+        ("zh", "灯塔和帆船。", 0),
+        ("zh", "灯塔和帆船呢？", 4),
+        ("zh", "账本，梨树下面。", 1),
+        ("zh", "帆船，账本，梨树下面。", 1),
+    ],
+)
+def test_a_statement_brings_to_mind_what_is_rare_and_a_question_what_is_asked(
+    language: Language, text: str, count: int
+) -> None:
+    assert len(recall(text, often_told(language), language, limits=Limits(4, 1_000))) == count
+
+
 def test_thoughts_and_talk_out_of_character_are_not_indexed() -> None:
     assert "octavia" not in words_of_turn(EN[2].beats)
     assert "ledger" in words_of_turn(EN[2].beats)
@@ -255,6 +320,11 @@ def test_rare_words_weigh_more_and_common_ones_nothing() -> None:
     assert weights == sorted(weights, reverse=True)
     assert weights[3] > 0
     assert weights[4:] == [0, 0]
+    beside_a_statement = [rarity(count, 1_000, is_asking=False) for count in (0, 1, 5, 20, 21, 900)]
+    assert beside_a_statement[:3] == weights[:3]
+    assert beside_a_statement[3] > 0
+    assert beside_a_statement[4:] == [0, 0]
+    assert rarity(3, 10, is_asking=False) > 0
 
 
 @pytest.mark.parametrize(
