@@ -33,10 +33,11 @@ _SENTENCES: Final = 24
 _FEATURES: Final = 96
 _POSTINGS: Final = 2_000
 _LONGEST_FEATURE: Final = 40
-# A word that more than a twelfth of the lines have, and more than three, is common. A statement asks for nothing, so beside one
-# a fiftieth is common already: what was said a hundred times is not brought to mind by being said again.
+# A word that more than a twelfth of the lines have, and more than three, is common. Where nothing is asked a fiftieth is common
+# already: what was said a hundred times is not brought to mind by being said again. Of 832 turns without a question in three
+# conversations of LoCoMo 43 recall something, and 184 would with a twelfth: mostly thanks and good wishes.
 _COMMON_SHARE: Final = 12
-_COMMON_BESIDE_STATEMENTS: Final = 50
+_COMMON_UNASKED: Final = 50
 _COMMON_COUNT: Final = 3
 _WEAK: Final = 0.35
 _NAMED: Final = 1.5
@@ -164,12 +165,12 @@ def features_of(asked: Sequence[Asked]) -> tuple[str, ...]:
     return tuple(ordered)[:_FEATURES]
 
 
-def rarity(count: int, total: int, *, is_asking: bool = True) -> float:
+def rarity(count: int, total: int, *, asking: bool = True) -> float:
     """What a word weighs that ``count`` of ``total`` lines have: the logarithm of how rare it is, nothing when it is common.
 
-    Less is common in a sentence that asks for nothing.
+    Where nothing is asked, a word has to be rarer.
     """
-    common = max(_COMMON_COUNT, total / (_COMMON_SHARE if is_asking else _COMMON_BESIDE_STATEMENTS))
+    common = max(_COMMON_COUNT, total / (_COMMON_SHARE if asking else _COMMON_UNASKED))
     return max(0.0, math.log((total + 1) / (count + 0.5))) if count <= common else 0.0
 
 
@@ -188,8 +189,10 @@ def worth_reading(counts: Mapping[str, int], total: int) -> dict[str, float]:
     return chosen
 
 
-def weights(asked: Asked, findings: Findings) -> dict[str, float]:
+def weights(asked: Asked, findings: Findings, *, asking: bool) -> dict[str, float]:
     """What each feature of a sentence weighs: by its rarity in the session; more, when it is a name or never occurred.
+
+    ``asking`` says whether it, or a sentence beside it, asks for something.
 
     A pair of characters that only joins two words says little, and nothing at all when it never occurred.
     """
@@ -203,7 +206,7 @@ def weights(asked: Asked, findings: Findings) -> dict[str, float]:
     found = {}
     for feature in asked.features:
         count = counts.get(feature, 0)
-        weight = rarity(count, findings.total, is_asking=asked.is_asking)
+        weight = rarity(count, findings.total, asking=asking)
         if feature in asked.names or not (count or _WIDE.search(feature)):
             weight *= _NAMED
         elif feature in joints:
@@ -225,7 +228,8 @@ def score(asked: Asked, words: Collection[str], weighed: Mapping[str, float]) ->
 
 def ranked(asked: Sequence[Asked], findings: Findings) -> tuple[tuple[float, Found], ...]:
     """The lines that fit one of the sentences well enough, the best first, of equals the newest."""
-    weighed = [(one, weights(one, findings)) for one in asked]
+    asking = _asks(asked)
+    weighed = [(one, weights(one, findings, asking=asking)) for one in asked]
     scored = [(max((score(one, line.features, w) for one, w in weighed), default=0.0), line) for line in findings.lines]
     fitting = [pair for pair in scored if pair[0] >= LOWEST_SCORE]
     return tuple(sorted(fitting, key=lambda pair: (pair[0], pair[1].at), reverse=True))
@@ -248,8 +252,9 @@ def recalled(
     """
     just_said = frozenset(feature for one in asked for feature in one.features)
     # One new word may be the answer to a question; beside a statement it is an echo.
-    least = 1 if any(one.is_asking for one in asked) else _SUBSTANCE
-    weighed = {feature: weight for one in asked for feature, weight in weights(one, findings).items()}
+    asking = _asks(asked)
+    least = 1 if asking else _SUBSTANCE
+    weighed = {feature: weight for one in asked for feature, weight in weights(one, findings, asking=asking).items()}
     chosen: list[tuple[datetime, str]] = []
     said: list[str] = []
     room = limits.tokens
@@ -296,6 +301,10 @@ def excerpt(turn: Turn, weighed: Mapping[str, float]) -> Beat | None:
         return None
     best = max(shown, key=lambda beat: _weight_of(beat.text, weighed))
     return Beat(best.kind, _around(best.text, weighed), best.speaker)
+
+
+def _asks(asked: Sequence[Asked]) -> bool:
+    return any(one.is_asking for one in asked)
 
 
 def _told(line: Found, weighed: Mapping[str, float], character: str, language: Language) -> tuple[str, str]:

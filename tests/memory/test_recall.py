@@ -209,6 +209,7 @@ def often_told(language: Language) -> list[Found]:
         ("en", "The lighthouse again, and my lantern.", 0),
         ("en", "What about the lighthouse and the lantern?", 4),
         ("en", "Tell me about the lighthouse and the lantern.", 4),
+        ("en", "Look, the lighthouse and the lantern! Do you see?", 4),
         ("en", "I dig under the pear tree for the ledger.", 1),
         ("en", "With my lantern I dig for the ledger under the pear tree.", 1),
         ("ja", "灯台と帆船。", 0),
@@ -320,11 +321,11 @@ def test_rare_words_weigh_more_and_common_ones_nothing() -> None:
     assert weights == sorted(weights, reverse=True)
     assert weights[3] > 0
     assert weights[4:] == [0, 0]
-    beside_a_statement = [rarity(count, 1_000, is_asking=False) for count in (0, 1, 5, 20, 21, 900)]
+    beside_a_statement = [rarity(count, 1_000, asking=False) for count in (0, 1, 5, 20, 21, 900)]
     assert beside_a_statement[:3] == weights[:3]
     assert beside_a_statement[3] > 0
     assert beside_a_statement[4:] == [0, 0]
-    assert rarity(3, 10, is_asking=False) > 0
+    assert rarity(3, 10, asking=False) > 0
 
 
 @pytest.mark.parametrize(
