@@ -209,7 +209,7 @@ def often_told(language: Language) -> list[Found]:
         ("en", "The lighthouse again, and my lantern.", 0),
         ("en", "What about the lighthouse and the lantern?", 4),
         ("en", "Tell me about the lighthouse and the lantern.", 4),
-        ("en", "Look, the lighthouse and the lantern! Do you see?", 4),
+        ("en", "Look, the lighthouse and the lantern! And the goats?", 4),
         ("en", "I dig under the pear tree for the ledger.", 1),
         ("en", "With my lantern I dig for the ledger under the pear tree.", 1),
         ("ja", "灯台と帆船。", 0),
