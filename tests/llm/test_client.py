@@ -89,7 +89,10 @@ async def test_the_cached_part_of_a_prompt_is_reported(server: ModelServer, clie
 
     assert server.requests[1].prompt.startswith(server.requests[0].prompt)
     assert completion.usage.cached_tokens == server.requests[1].cached_tokens
-    assert completion.usage.cached_tokens == server.requests[0].prompt_tokens + len(tokenize("Good evening."))
+    never_read = 1
+    assert (
+        completion.usage.cached_tokens == server.requests[0].prompt_tokens + len(tokenize("Good evening.")) - never_read
+    )
 
 
 @pytest.mark.parametrize(
