@@ -185,7 +185,8 @@ class Prompter:
         """What the unanswered turns bring to mind that stands neither in the memory, nor in earlier tails, nor is shown."""
         room = min(self._limits.tokens, self._now().window // _SHARE_OF_WINDOW)
         limits = replace(self._limits, tokens=room)
-        asked = recall.asked_of_turns(unanswered(turns)[-_LOOKED_UP:])
+        waiting = unanswered(turns)
+        asked = recall.asked_of_turns(waiting[-_LOOKED_UP:])
         if sum(turn.tail_tokens for turn in turns) * _TAILS_SHARE > self._now().room:
             asked = tuple(one for one in asked if one.is_asking)
         if not asked or limits.lines <= 0 or room <= 0:
@@ -197,6 +198,7 @@ class Prompter:
             asked,
             found,
             in_prompt=f"{snapshot.memory_text}\n{told}",
+            turns_shown=[turn for turn in turns if turn not in waiting],
             character=snapshot.character.card.name,
             language=language,
             limits=limits,

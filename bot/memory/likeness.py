@@ -57,8 +57,7 @@ def features(text: str) -> frozenset[str]:
 
 def closeness(left: str, right: str) -> float:
     """The share (0 to 1) of all features of two texts that they have in common; 1 only when they have the same."""
-    one, two = features(left), features(right)
-    return len(one & two) / len(one | two) if one and two else 0.0
+    return _closeness(features(left), features(right))
 
 
 def likeness(left: str, right: str) -> float:
@@ -67,7 +66,24 @@ def likeness(left: str, right: str) -> float:
     The three is the seed's figure: with fewer shared bigrams, chance decides. A text with under three features must
     equal the other.
     """
-    one, two = features(left), features(right)
+    return _likeness(features(left), features(right))
+
+
+def is_same(left: str, right: str) -> bool:
+    """Whether two texts say the same in other words: most of the shorter one, and nearly half of both."""
+    return have_same(features(left), features(right))
+
+
+def have_same(one: frozenset[str], two: frozenset[str]) -> bool:
+    """Whether two texts of which these are the features say the same, as :func:`is_same` has it."""
+    return _likeness(one, two) >= _SAME_SHARE and _closeness(one, two) >= _SAME_OF_BOTH
+
+
+def _closeness(one: frozenset[str], two: frozenset[str]) -> float:
+    return len(one & two) / len(one | two) if one and two else 0.0
+
+
+def _likeness(one: frozenset[str], two: frozenset[str]) -> float:
     if not one or not two:
         return 0.0
     shorter = min(len(one), len(two))
@@ -75,11 +91,6 @@ def likeness(left: str, right: str) -> float:
     if shorter < _SHARED_AT_LEAST:
         return 1.0 if one == two else 0.0
     return shared / shorter if shared >= _SHARED_AT_LEAST else 0.0
-
-
-def is_same(left: str, right: str) -> bool:
-    """Whether two texts say the same in other words: most of the shorter one, and nearly half of both."""
-    return likeness(left, right) >= _SAME_SHARE and closeness(left, right) >= _SAME_OF_BOTH
 
 
 def alike(left: str, right: str) -> bool:

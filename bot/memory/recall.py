@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from bot.memory.likeness import features, is_same
+from bot.memory.likeness import features, have_same, is_same
 from bot.memory.memories import Memory, MemoryKind
 from bot.memory.passages import sentences
 from bot.memory.prompt import memory_line
@@ -240,6 +240,7 @@ def recalled(
     findings: Findings,
     *,
     in_prompt: str,
+    turns_shown: Sequence[Turn] = (),
     character: str,
     language: Language,
     limits: Limits,
@@ -248,7 +249,7 @@ def recalled(
     """The lines for the tail, oldest first, each with its date; ``size`` counts tokens.
 
     What stands ``in_prompt`` already is left out, and so is what says the same as a better line, or nothing that was not just
-    said: each line stays in the prompt until the next fold.
+    said: each line stays in the prompt until the next fold. So is an old turn that says the same as one of ``turns_shown``.
     """
     just_said = frozenset(feature for one in asked for feature in one.features)
     # One new word may be the answer to a question; beside a statement it is an echo.
@@ -258,12 +259,16 @@ def recalled(
     chosen: list[tuple[datetime, str]] = []
     said: list[str] = []
     room = limits.tokens
-    for _, line in ranked(asked, findings):
+    fitting = ranked(asked, findings)
+    told = _told_by(turns_shown) if fitting else ()
+    for _, line in fitting:
         if len(chosen) >= limits.lines:
             break
         core, text = _told(line, weighed, character, language)
         shown = WORDINGS[language].recalled.format(date=line.at.date().isoformat(), text=" ".join(text.split()))
-        adds_nothing = _substance(features(core) - just_said) < least
+        what = features(core)
+        repeats = line.turn is not None and any(have_same(what, other) for other in told)
+        adds_nothing = repeats or _substance(what - just_said) < least
         if adds_nothing or core in in_prompt or any(is_same(core, other) for other in said) or size(shown) > room:
             continue
         room -= size(shown)
@@ -301,6 +306,12 @@ def excerpt(turn: Turn, weighed: Mapping[str, float]) -> Beat | None:
         return None
     best = max(shown, key=lambda beat: _weight_of(beat.text, weighed))
     return Beat(best.kind, _around(best.text, weighed), best.speaker)
+
+
+def _told_by(turns: Sequence[Turn]) -> tuple[frozenset[str], ...]:
+    """The features of what some turns tell: of what players saw of them, and that asks for nothing."""
+    beats = (beat for turn in turns for beat in turn.beats if beat.kind in VISIBLE)
+    return tuple(features(beat.text) for beat in beats if not _ASKING.search(beat.text.strip()))
 
 
 def _asks(asked: Sequence[Asked]) -> bool:

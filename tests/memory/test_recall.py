@@ -86,6 +86,7 @@ def recall(
     language: Language = "en",
     *,
     in_prompt: str = "",
+    turns_shown: Sequence[Turn] = (),
     limits: Limits | None = None,
     character: str = "Rin",
 ) -> tuple[str, ...]:
@@ -93,6 +94,7 @@ def recall(
         asked_of_turns([said(90, "Mio", text)]),
         on_record(*lines),
         in_prompt=in_prompt,
+        turns_shown=turns_shown,
         character=character,
         language=language,
         limits=limits or Limits(),
@@ -255,6 +257,36 @@ def test_what_stands_in_the_prompt_already_is_not_said_again() -> None:
 def test_what_says_the_same_as_a_better_line_is_left_out() -> None:
     old, new = memory(3, "The ferry to Oslo sank in the harbour."), memory(9, "The ferry to Oslo sank in its harbour.")
     assert len(recall("Is the ferry to Oslo in the harbour?", [noted(old), noted(new, day=2)])) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "again", "question"),
+    [
+        (
+            "en",
+            "Where is the silver key?",
+            "That silver key hangs behind the stove of my lighthouse.",
+            "Does the silver key hang behind the stove of the lighthouse?",
+        ),
+        (
+            "ja",
+            "銀の鍵はどこ？",
+            "銀の鍵は、灯台のストーブの裏に掛かっています。",
+            "銀の鍵は灯台のストーブの裏に掛かっている？",
+        ),
+        ("zh", "银钥匙在哪里？", "银钥匙还挂在灯塔的炉子后面。", "银钥匙挂在灯塔的炉子后面吗？"),
+    ],
+)
+def test_an_old_turn_that_says_the_same_as_one_that_is_shown_is_left_out(
+    language: Language, text: str, again: str, question: str
+) -> None:
+    lines = tale(language)
+    assert len(recall(text, lines, language)) == 1
+    assert recall(text, lines, language, turns_shown=[said(80, "Mio", again)]) == ()
+    assert len(recall(text, lines, language, turns_shown=[said(80, "Mio", question)])) == 1
+    assert len(recall(text, lines, language, turns_shown=[said(80, "Mio", f"(({again}))")])) == 1
+    kept = noted(memory(3, TALES[language][0].beats[0].text))
+    assert len(recall(text, [kept], language, turns_shown=[said(80, "Mio", again)])) == 1
 
 
 def test_what_only_echoes_the_newest_turn_is_left_out_but_an_answer_is_not() -> None:
