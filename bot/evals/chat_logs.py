@@ -105,7 +105,7 @@ def lines_of(text: str) -> list[Any]:
 def _parsed(line: str) -> Any:
     try:
         return json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
