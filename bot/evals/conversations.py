@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from bot.errors import KataribeError
+from bot.memory.forms import text_of
 
 _START: Final = datetime(2020, 1, 1, tzinfo=UTC)
 _STEP: Final = timedelta(minutes=1)
@@ -103,8 +104,7 @@ class Log:
     ) -> None:
         """Take a message, unless it is a double or says nothing. A missing time, or one before that of the last, is made up."""
         key = str(identity)
-        words = text.strip() if isinstance(text, str) else ""
-        name = speaker.strip() if isinstance(speaker, str) else ""
+        words, name = text_of(text).strip(), text_of(speaker).strip()
         if not words and not pictures:
             self.holes["empty messages" if isinstance(text, str) else "messages without a text"] += 1
             return
@@ -165,5 +165,4 @@ def _from_text(text: str) -> datetime:
 
 def text_in(record: Mapping[str, Any], name: str) -> str:
     """A text of a record, empty where there is none."""
-    value = record.get(name)
-    return value.strip() if isinstance(value, str) else ""
+    return text_of(record.get(name)).strip()

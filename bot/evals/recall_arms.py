@@ -36,6 +36,10 @@ OURS: Final = ("chapters", "ledger", "recall")
 ROOM_FOR_ANSWER: Final = 900
 """Tokens of the window that instructions, question, recalled lines and answer may take."""
 _MARGIN: Final = 64
+# What 200 words of English or 400 characters of Japanese are. A summary may get so many times as long as it is asked to be: a
+# cap against endless answers, no way to set their length.
+_SHORT_TOKENS: Final = 300
+_CAP: Final = 3
 _SHORT: Final = {
     "en": "Write at most 200 words.",
     "ja": "Write at most 400 characters.",
@@ -119,6 +123,8 @@ async def _rewritten(
 ) -> str:
     """One summary, rewritten with each stretch that leaves the raw turns."""
     language = language_of(talk)
+    wanted = _SHORT_TOKENS if characters is None else asker.guess(_of_length(talk, characters))
+    most = min(budgets.fold_output, _CAP * wanted)
     length = _SHORT[language] if characters is None else _LONG.format(count=max(200, characters))
     system = _SUMMARY.format(player=talk.player, character=talk.character, language=LANGUAGES[language], length=length)
     sizes = [_Sized(place, asker.guess(turn.line)) for place, turn in enumerate(talk.turns, start=1)]
@@ -130,32 +136,37 @@ async def _rewritten(
         asked = replace(budgets, trigger=0, floor=1, room=1) if is_last else budgets
         for stretch in policy.plan_fold(raw, asked, asker.guess(summary)):
             part = talk.turns[stretch.first - 1 : stretch.last]
-            summary = await _summary(system, summary, part, asker, budgets, cut)
+            summary = await _summary(system, summary, part, asker, budgets.window, most, cut)
             folded = stretch.last
         advance(1)
     return summary
 
 
 async def _summary(
-    system: str, old: str, part: Sequence[Spoken], asker: Asker, budgets: Budgets, cut: Counter[str]
+    system: str, old: str, part: Sequence[Spoken], asker: Asker, window: int, most: int, cut: Counter[str]
 ) -> str:
-    """The summary with a stretch more; the old one where the model wrote none."""
+    """The summary with a stretch more, of at most ``most`` tokens; the old one where the model wrote none."""
     lines = [turn.line for turn in part]
     before = _OLD.format(text=old) if old else _NONE
     while True:
         shown = f"{before}\n\n{_NEW.format(text=chr(10).join(lines))}"
-        over = await asker.count(f"{system}\n{shown}") + budgets.fold_output + _MARGIN - budgets.window
+        over = await asker.count(f"{system}\n{shown}") + most + _MARGIN - window
         if over <= 0 or not lines:
             break
         while over > 0 and lines:
             over -= asker.guess(lines.pop(0)) + 1
             cut["turns that no summary was shown"] += 1
-    said = await asker.prose("summaries", (Message("system", system), Message("user", shown)), budgets.fold_output)
+    said = await asker.prose("summaries", (Message("system", system), Message("user", shown)), most)
     if not said.text:
         cut["summaries that were not rewritten"] += 1
         return old
     cut["summaries cut by the limit of their length"] += said.was_cut
     return said.text
+
+
+def _of_length(talk: Conversation, characters: int) -> str:
+    """So much of the conversation: what that many characters take in tokens is a matter of its script."""
+    return "\n".join(turn.line for turn in talk.turns)[: max(200, characters)]
 
 
 def _newest(talk: Conversation, asker: Asker, budgets: Budgets, cut: Counter[str]) -> str:

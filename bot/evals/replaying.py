@@ -23,7 +23,7 @@ from bot.memory.messages import Message
 from bot.memory.policy import Budgets
 from bot.memory.prompt import Card, flat
 from bot.memory.recall import Limits
-from bot.memory.story import FoldKind, FoldState, Place, Scope, Session
+from bot.memory.story import FoldKind, Place, Scope, Session
 from bot.memory.tokens import MESSAGE_OVERHEAD
 from bot.memory.turns import Author, AuthorKind, PlayerMessage, Turn, TurnState
 from bot.prompting import Prompter
@@ -72,10 +72,10 @@ class Remembered:
     recalled: dict[str, str]
     chapters: int = 0
     major_folds: int = 0
-    memories: Counter[str] = field(default_factory=Counter)
-    failed: Counter[str] = field(default_factory=Counter)
+    memories: Mapping[str, int] = field(default_factory=dict)
+    failed: Mapping[str, int] = field(default_factory=dict)
     given_up: int = 0
-    dropped: Counter[str] = field(default_factory=Counter)
+    dropped: Mapping[str, int] = field(default_factory=dict)
     turns_left_raw: int = 0
     turns_not_shown: int = 0
     forced_cuts: int = 0
@@ -119,6 +119,7 @@ class _Stage:
         self._players = _numbered(turn.author for turn in talk.turns if not turn.by_character)
         self._failed: Counter[str] = Counter()
         self._dropped: Counter[str] = Counter()
+        self._given_up = 0
         self._unanswered = ""
         self._not_shown = 0
         self._majors = 0
@@ -137,10 +138,12 @@ class _Stage:
         if record.levelno < logging.WARNING:
             self._majors += "moved into the synopsis" in record.msg
         elif record.levelno == logging.WARNING and arguments and isinstance(arguments[-1], Exception):
-            code = str(getattr(arguments[-1], "code", "broken"))
-            self._failed[f"{arguments[0]}: {code}"] += 1
+            kind, _, _, tried, most, error = arguments
+            code = str(getattr(error, "code", "broken"))
+            self._failed[f"{kind}: {code}"] += 1
+            self._given_up += tried == most
             if code == _UNAVAILABLE:
-                self._unanswered = str(arguments[-1])
+                self._unanswered = str(error)
 
     async def play(self, core: Core, advance: Callable[[int], object]) -> None:
         """Every turn, with the folds that fall due."""
@@ -180,7 +183,6 @@ class _Stage:
         limits = Limits(settings.recall_lines, settings.recall_tokens)
         prompter = Prompter(core.store, core.model, core.counter, core.renderer, budgets=lambda: budgets, limits=limits)
         recalled = {one.id: await self._recalled(prompter, one) for one in questions}
-        figures = await core.store.figures(session_id)
         return Remembered(
             head=snapshot.memory_text if _is_anything(memory) else "",
             events=core.renderer.head(replace(memory, memories=events), self._of.language, budgets).text
@@ -189,10 +191,10 @@ class _Stage:
             recalled=recalled,
             chapters=len(memory.chapters),
             major_folds=self._majors,
-            memories=Counter(m.kind.value for m in memory.memories if m.is_active),
-            failed=self._failed,
-            given_up=sum(f.state is FoldState.FAILED for f in figures.folds),
-            dropped=self._dropped,
+            memories=dict(Counter(m.kind.value for m in memory.memories if m.is_active)),
+            failed=dict(self._failed),
+            given_up=self._given_up,
+            dropped=dict(self._dropped),
             turns_left_raw=await self._raw(core),
             turns_not_shown=self._not_shown,
             forced_cuts=snapshot.session.forced_cuts,
