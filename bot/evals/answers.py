@@ -111,7 +111,7 @@ class _Proxy:
             self._keeper.failed += 1
             if request.transport is not None:  # as the server did: break off
                 request.transport.close()
-            raise
+            return web.Response(status=502)
         if answer.is_success and _is_whole(whole):
             self._keeper.asked += 1
             draft = path.with_suffix(".draft")
@@ -130,7 +130,7 @@ class _Proxy:
                 headers={_CONTENT_TYPE: request.headers.get(_CONTENT_TYPE, "application/json")},
             )  # fmt: skip
         except httpx.HTTPError:
-            return web.Response(status=502)
+            return web.Response(status=503)
         kind = answer.headers.get(_CONTENT_TYPE, "application/octet-stream")
         return web.Response(status=answer.status_code, body=answer.content, headers={_CONTENT_TYPE: kind})
 

@@ -311,7 +311,7 @@ async def _reported(opened: Run, outcome: _Outcome, kind: str, arms: Sequence[st
             "answers": [asdict(one) for one in outcome.answers],
         }
     )
-    title = f"{', '.join(outcome.talks)}: {whole['model']}, {whole['settings']['repeats']} repeats"
+    title = f"{', '.join(outcome.talks)}: {whole['model']}, repeats: {whole['settings']['repeats']}"
     drawn = await asyncio.to_thread(picture, figures, title)
     path = opened.picture(PICTURE)
     await asyncio.to_thread(path.write_bytes, drawn)

@@ -17,6 +17,7 @@ GRADERS: Final[Mapping[str, str]] = {"model": "the model", "text": "plain text"}
 _NO_FIGURE: Final = "–"
 _DASHES: Final = ("-", "--", "-.", ":", "-", "--", "-.")
 _MARKS: Final = "osD^vPX"
+_ASIDE: Final = 0.04
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def as_table(whole: Mapping[str, Any], arms: Sequence[ArmFigures], agreement_of:
     parts = [_lengths_table(arms, whole)]
     parts += [_ages_table(arms, grader) for grader in GRADERS]
     rows = [(f"bad input, {name}", counts(found)) for name, found in whole["bad_input"].items()]
-    rows += [(f"folds of {fold['conversation']}, repeat {fold['repeat']}", _folds(fold)) for fold in whole["folds"]]
+    rows += [(f"folds of {fold['conversation']}, repeat {fold['repeat'] + 1}", _folds(fold)) for fold in whole["folds"]]
     rows += [(f"did not fit, {ARMS[arm]}", counts(found)) for arm, found in whole["cut"].items() if found]
     rows.append(("answers not as asked", counts(whole["not_as_asked"])))
     rows.append(("the two graders agree", _agreement(agreement_of)))
@@ -127,8 +128,9 @@ def picture(arms: Sequence[ArmFigures], title: str) -> bytes:
         for place, arm in enumerate(arms):
             shares = [share.mean for share in arm.by_age[grader]]
             points = [float("nan") if share is None else share for share in shares]
+            aside = _ASIDE * (place - len(arms) // 2)  # equal curves stay apart
             axes.plot(
-                range(len(AGES)), points, _DASHES[place % 7], color=COLOURS[place % 7], marker=_MARKS[place % 7],
+                [age + aside for age in range(len(AGES))], points, _DASHES[place % 7], color=COLOURS[place % 7], marker=_MARKS[place % 7],
                 label=arm.name, alpha=0.85,
             )  # fmt: skip
         axes.set_xticks(range(len(AGES)), AGES, rotation=20)
@@ -162,7 +164,7 @@ def _share(answers: Sequence[Answered], is_so: Callable[[Answered], bool]) -> Sh
 
 
 def _lengths_table(arms: Sequence[ArmFigures], whole: Mapping[str, Any]) -> str:
-    title = f"Recall from memory alone: {whole['model']}, {whole['settings']['repeats']} repeats, seed {whole['seed']}"
+    title = f"Recall from memory alone: {whole['model']}, repeats: {whole['settings']['repeats']}, seed {whole['seed']}"
     head = ["", "characters", "tokens", "recall (model)", "recall (text)", "invented", "declined"]
     rows = [
         [

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.core import Core, open_core
-from bot.errors import KataribeError, ModelUnavailable
+from bot.errors import KataribeError, ModelTimeout, ModelUnavailable, WindowExceeded
 from bot.evals.conversations import Conversation, Question, Spoken
 from bot.evals.machinery import Clock, overheard, settings_for
 from bot.evals.scripted import scripted_model
@@ -39,7 +39,6 @@ _SAMPLE: Final = 4_000
 # How often what is left is planned again after it was given up, and the rounds in which its folds and tries are carried out.
 _LAST_FOLDS: Final = 2
 _ROUNDS: Final = 8
-_UNAVAILABLE: Final = "model-unavailable"
 
 
 class FoldsUnanswered(KataribeError):
@@ -142,7 +141,7 @@ class _Stage:
             code = str(getattr(error, "code", "broken"))
             self._failed[f"{kind}: {code}"] += 1
             self._given_up += tried == most
-            if code == _UNAVAILABLE:
+            if isinstance(error, ModelUnavailable) and not isinstance(error, WindowExceeded | ModelTimeout):
                 self._unanswered = str(error)
 
     async def play(self, core: Core, advance: Callable[[int], object]) -> None:

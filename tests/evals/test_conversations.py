@@ -246,7 +246,7 @@ def test_what_is_wrong_with_a_discord_export_is_counted(tmp_path: Path) -> None:
 HEAD = {"user_name": "Mio", "character_name": "Rin", "create_date": "2024-7-12 @01h 31m 37s 123ms", "chat_metadata": {}}
 
 
-def said(name: str, text: str, sent: object = "July 12, 2024 1:32am", **more: Any) -> dict[str, Any]:
+def said(name: str, text: object, sent: object = "July 12, 2024 1:32am", **more: Any) -> dict[str, Any]:
     return {"name": name, "is_user": name == "Mio", "mes": text, "send_date": sent, **more}
 
 
