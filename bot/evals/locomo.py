@@ -28,10 +28,15 @@ def is_locomo(value: object) -> bool:
 def read_locomo(value: object) -> ConversationFile:
     """The samples that hold a conversation. The first speaker is the player, the second the character."""
     samples = value if isinstance(value, list) else [value]
-    found, holes = [], Counter[str]()
+    found: list[Conversation] = []
+    holes = Counter[str]()
     for place, sample in enumerate(samples, start=1):
         if isinstance(sample, dict) and isinstance(sample.get("conversation"), dict):
-            found.append(_conversation(sample, text_in(sample, "sample_id") or f"sample {place}"))
+            identity = text_in(sample, "sample_id") or f"sample {place}"
+            if any(one.id == identity for one in found):
+                holes["sample ids used twice"] += 1
+                identity = f"{identity} ({place})"
+            found.append(_conversation(sample, identity))
         else:
             holes["samples without a conversation"] += 1
     return ConversationFile(KIND, tuple(found), holes)

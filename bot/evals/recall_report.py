@@ -130,8 +130,8 @@ def picture(arms: Sequence[ArmFigures], title: str) -> bytes:
             points = [float("nan") if share is None else share for share in shares]
             aside = _ASIDE * (place - len(arms) // 2)  # equal curves stay apart
             axes.plot(
-                [age + aside for age in range(len(AGES))], points, _DASHES[place % 7], color=COLOURS[place % 7], marker=_MARKS[place % 7],
-                label=arm.name, alpha=0.85,
+                [age + aside for age in range(len(AGES))], points, _DASHES[place % 7], color=COLOURS[place % 7],
+                marker=_MARKS[place % 7], label=arm.name, alpha=0.85,
             )  # fmt: skip
         axes.set_xticks(range(len(AGES)), AGES, rotation=20)
         axes.set_ylim(-0.04, 1.04)

@@ -32,6 +32,8 @@ from bot.settings import Settings
 MINUTES_OF_A_FOLD: Final = 15
 _MODERATOR: Final = 900
 _FIRST_PLAYER: Final = 1_001
+# Who the bot plays where only players speak.
+_NOBODY: Final = "Nobody"
 _FIRST_MESSAGE: Final = 10_000
 _CHANNEL: Final = 2
 # So much of what is said teaches the counter what a token is to this model.
@@ -115,6 +117,7 @@ class _Stage:
         self._reply = ""
         self._message_id = _FIRST_MESSAGE
         self._session: Session | None = None
+        self._character = markup.plain_name(talk.character if any(t.by_character for t in talk.turns) else _NOBODY)
         self._players = _numbered(turn.author for turn in talk.turns if not turn.by_character)
         self._failed: Counter[str] = Counter()
         self._dropped: Counter[str] = Counter()
@@ -148,7 +151,7 @@ class _Stage:
         """Every turn, with the folds that fall due."""
         await self._teach(core)
         scope, place = Scope(1, _MODERATOR), Place(1, _CHANNEL)
-        name = markup.plain_name(self._talk.character)
+        name = self._character
         await core.characters.create(scope, Card(name, self._talk.description), "")
         self._session = (await core.engine.start_session(place, scope, name, greeting=False)).session
         for turn in self._talk.turns:

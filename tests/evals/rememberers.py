@@ -32,7 +32,7 @@ CHATTER = (
     "Later the fog came in so thick that the church lost its spire for an hour.",
 )
 _TOLD = re.compile(r"I keep my (\w+) in (\w+)|The (\w+) took place in (\w+)")
-_LINE = re.compile(r"^\[(\d+\.\d+) (\w+) [^\]]*\] (.*)$", re.MULTILINE)
+_LINE = re.compile(r"^\[(\d+\.\d+) \w+ ([^\]]*)\] (.*)$", re.MULTILINE)
 _NUMBERED = re.compile(r"^\[(\d+)\] (.*)$", re.MULTILINE)
 UNKNOWN = "unicorn"
 
@@ -92,11 +92,11 @@ class Rememberer:
                 "kind": "fact" if told[1] else "event",
                 "text": told[0],
                 "actual": "",
-                "who": "Ada" if kind == "player" else "Bo",
+                "who": speaker,
                 "to": "",
                 "cites": [cite],
             }
-            for cite, kind, line in _LINE.findall(body["messages"][-1]["content"])
+            for cite, speaker, line in _LINE.findall(body["messages"][-1]["content"])
             for told in _TOLD.finditer(line)
         ]
         return {"memories": memories, "opened": [], "resolved": []}

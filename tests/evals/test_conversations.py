@@ -175,6 +175,12 @@ def test_a_sample_without_a_conversation_is_counted_with_the_file(tmp_path: Path
     assert dict(file.holes) == {"samples without a conversation": 2}
 
 
+def test_samples_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    file = read_conversations(written(tmp_path, [locomo(), locomo()]))
+    assert [talk.id for talk in file.conversations] == ["conv-1", "conv-1 (2)"]
+    assert dict(file.holes) == {"sample ids used twice": 1}
+
+
 # --- DiscordChatExporter --------------------------------------------------------------------------------------------
 
 
