@@ -281,6 +281,7 @@ async def answer(asker: Asker, talk: Conversation, memory: ArmMemory, question: 
     )
     if said.value is None:
         return said.text, declines(said.text)
+    asker.wrong["answers: JSON of another form"] += not isinstance(said.value.get("answer"), str)
     given = text_of(said.value.get("answer")).strip()
     return given, said.value.get("known") is False or declines(given)
 

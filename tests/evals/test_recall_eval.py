@@ -104,10 +104,12 @@ async def test_folded_memory_and_no_raw_turn_is_what_an_answer_is_given(tmp_path
 async def test_what_is_invented_prose_and_unsaid_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     async with ModelServer(window=4_096) as server:
         Rememberer(invents=True, prose=THINGS[-1]).answers(server)
+        server.queued["recall_answer"].append({"reply": "Oslo"})
         server.queued["recall_grade"].extend(["Yes, that is right.", "Hard to say."])
         result = await evaluated(written(tmp_path), server, tmp_path / "out", arms=["nothing", "ledger"], as_json=False)
     assert [result["arms"][arm]["invented"]["mean"] for arm in ("nothing", "ledger")] == [0.0, 1.0]
     assert result["not_as_asked"] == {
+        "answers: JSON of another form": 1,
         "answers: prose where JSON was asked": 1,
         "grades: prose where JSON was asked": 2,
         "grades: no verdict": 1,
