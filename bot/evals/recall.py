@@ -26,7 +26,7 @@ from bot.evals.conversations import Conversation, Question
 from bot.evals.grading import declines, model_grade, text_grade
 from bot.evals.machinery import ModelAt, model_at
 from bot.evals.progress import progress
-from bot.evals.recall_arms import ARMS, LONG, OURS, REWRITTEN, ArmMemory, arm_memory
+from bot.evals.recall_arms import ARMS, LONG, OURS, SHORT, ArmMemory, arm_memory
 from bot.evals.recall_questions import age_of, chosen, language_of, made, stretches
 from bot.evals.recall_report import Answered, agreed, arm_figures, as_table, picture
 from bot.evals.replaying import MINUTES_OF_A_FOLD, FoldingModel, Remembered, replay
@@ -180,11 +180,38 @@ class _Repeat:
             "tokens": tokens, "budgets": asdict(budgets),
         }  # fmt: skip
         questions = await select(talk, asker, budgets)
-        ours = await self._replayed(talk, asker, budgets, questions) if set(arms) & {*OURS, LONG} else None
-        memories = await self._remembered(talk, asker, budgets, ours, arms)
+        memories = await self._memories(talk, asker, budgets, questions, arms)
         answers = await self._answered(talk, asker, memories, questions)
         self._outcome.answers += await self._graded(asker, answers)
         self._outcome.wrong.update(asker.wrong)
+
+    async def _memories(
+        self, talk: Conversation, asker: Asker, budgets: Budgets, questions: Sequence[Question], arms: Sequence[str]
+    ) -> list[ArmMemory]:
+        """What each arm remembers. A summary that needs nothing of ours is written while the conversation is played."""
+        early = [asyncio.create_task(self._arm(arm, talk, asker, budgets, None)) for arm in arms if arm == SHORT]
+        try:
+            needs_ours = set(arms) & {*OURS, LONG}
+            ours = await self._replayed(talk, asker, budgets, questions) if needs_ours else None
+            memories = [
+                await (early[0] if arm == SHORT else self._arm(arm, talk, asker, budgets, ours)) for arm in arms
+            ]
+        finally:
+            for task in early:
+                task.cancel()
+            await asyncio.gather(*early, return_exceptions=True)
+        for memory in memories:
+            self._outcome.lengths.setdefault(memory.arm, []).append((memory.characters, memory.tokens))
+            self._outcome.cut.setdefault(memory.arm, Counter()).update(memory.cut)
+        return memories
+
+    async def _arm(
+        self, arm: str, talk: Conversation, asker: Asker, budgets: Budgets, ours: Remembered | None
+    ) -> ArmMemory:
+        if arm not in (SHORT, LONG):
+            return await arm_memory(arm, talk, asker, budgets, ours, lambda _: None)
+        with progress(len(talk.turns), self._label(talk, ARMS[arm])) as advance:
+            return await arm_memory(arm, talk, asker, budgets, ours, advance)
 
     async def _replayed(
         self, talk: Conversation, asker: Asker, budgets: Budgets, questions: Sequence[Question]
@@ -198,24 +225,6 @@ class _Repeat:
         fold = {**asdict(ours), "conversation": talk.id, "repeat": self._repeat}
         self._outcome.folds.append({name: value for name, value in fold.items() if name not in _TEXTS})
         return ours
-
-    async def _remembered(
-        self,
-        talk: Conversation,
-        asker: Asker,
-        budgets: Budgets,
-        ours: Remembered | None,
-        arms: Sequence[str],
-    ) -> list[ArmMemory]:
-        memories = []
-        rewriting = sum(arm in REWRITTEN for arm in arms) * len(talk.turns)
-        with progress(rewriting, self._label(talk, "rewriting summaries")) as advance:
-            for arm in arms:
-                memory = await arm_memory(arm, talk, asker, budgets, ours, advance)
-                memories.append(memory)
-                self._outcome.lengths.setdefault(arm, []).append((memory.characters, memory.tokens))
-                self._outcome.cut.setdefault(arm, Counter()).update(memory.cut)
-        return memories
 
     async def _answered(
         self, talk: Conversation, asker: Asker, memories: Sequence[ArmMemory], questions: Sequence[Question]

@@ -19,18 +19,18 @@ from bot.memory import policy
 from bot.memory.messages import Message
 from bot.memory.policy import Budgets
 
+SHORT: Final = "summary"
+LONG: Final = "long-summary"
 ARMS: Final[Mapping[str, str]] = {
     "nothing": "nothing",
-    "summary": "rewritten summary",
-    "long-summary": "rewritten summary, same length as ours",
+    SHORT: "rewritten summary",
+    LONG: "rewritten summary, same length as ours",
     "window": "sliding window",
     "chapters": "chapters",
     "ledger": "chapters + ledger",
     "recall": "all + recall",
 }
 """The names of the arms, by what they are called on the command line."""
-LONG: Final = "long-summary"
-REWRITTEN: Final = ("summary", LONG)
 OURS: Final = ("chapters", "ledger", "recall")
 """The arms that have our memory, or parts of it."""
 ROOM_FOR_ANSWER: Final = 900
@@ -92,10 +92,9 @@ async def arm_memory(
     cut: Counter[str] = Counter()
     added: Mapping[str, str] = {}
     match arm:
-        case "summary":
-            text = await _rewritten(talk, asker, budgets, None, cut, advance)
-        case "long-summary":
-            text = await _rewritten(talk, asker, budgets, len(_of(ours).head), cut, advance)
+        case "summary" | "long-summary":
+            length = len(_of(ours).head) if arm == LONG else None
+            text = await _rewritten(talk, asker, budgets, length, cut, advance)
         case "window":
             text = _newest(talk, asker, budgets, cut)
         case "chapters":

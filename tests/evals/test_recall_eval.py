@@ -217,11 +217,11 @@ async def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
         again = await evaluated(path, server, tmp_path / "killed", **options)
         asked = len(server.requests) - needed
     assert before - needed < needed
-    assert needed <= asked <= needed + 1, "one request was under way at the kill, and is asked again"
+    assert needed <= asked <= needed + 2, "what was under way at the kill, a fold and a summary, is asked again"
     assert whole["arms"] == again["arms"]
     assert whole["answers"] == again["answers"]
     assert whole["folds"] == again["folds"]
-    assert again["requests"]["kept"] >= before - needed - 1
+    assert again["requests"]["kept"] >= before - needed - 2
 
 
 async def test_a_dead_server_is_a_line_and_no_figures(tmp_path: Path) -> None:
