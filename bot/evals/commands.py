@@ -14,6 +14,7 @@ SMALL: Final = "small"
 """Names the small model from the demo's package."""
 CONFIGURED: Final = "configured"
 """Names the model of the settings: for folding and judging that of ``FOLDER_*``, else of ``LLM_*``."""
+_ARMS: Final = ("nothing", "summary", "long-summary", "window", "chapters", "ledger", "recall")
 
 
 class _Commands(Protocol):
@@ -33,6 +34,29 @@ def add_evaluations(parser: argparse.ArgumentParser) -> None:
         "--model", action="store_true", help="the model of .env judges; personas.json beside FILE scores it"
     )
     people.add_argument("--limit", type=int, metavar="N", help="the first N dialogues only")
+    _add_recall(evaluations)
+
+
+def _add_recall(evaluations: _Commands) -> None:
+    recall = _command(evaluations, "recall", "what is still known at the end of a long conversation, by age")
+    recall.add_argument(
+        "conversation", type=Path, metavar="FILE",
+        help="JSON of LoCoMo or DiscordChatExporter, a SillyTavern chat, or what kataribe export --format json writes",
+    )  # fmt: skip
+    recall.add_argument("--limit", type=int, metavar="N", help="the first N conversations of the file only")
+    recall.add_argument(
+        "--questions", type=int, metavar="N", help="so many for each conversation, evenly over the ages (default: all)"
+    )
+    recall.add_argument("--repeats", type=int, default=2, metavar="N", help="how often all is done (default: 2)")
+    recall.add_argument(
+        "--arms", nargs="+", choices=_ARMS, default=_ARMS, metavar="ARM", help=f"of {', '.join(_ARMS)} (default: all)"
+    )
+    _model(recall, "who folds, summarises, answers and grades", default=CONFIGURED)
+    recall.add_argument("--seed", type=int, default=1, help="for the choice of questions")
+    recall.add_argument(
+        "--trigger", type=int, metavar="TOKENS",
+        help="when the conversation is folded (default: by the model's window, and small enough for eight folds)",
+    )  # fmt: skip
 
 
 def add_benchmarks(parser: argparse.ArgumentParser) -> None:

@@ -43,6 +43,21 @@ async def test_the_same_question_is_asked_once(tmp_path: Path) -> None:
     assert first.usage.prompt_tokens
 
 
+async def test_with_redraws_a_question_that_comes_again_is_another_draw(tmp_path: Path) -> None:
+    async with ModelServer() as server:
+        server.replies.extend([Script.failure(500), "first", "second", "third"])
+        async with kept_answers(server.base_url, tmp_path, redraws=True) as keeper:
+            with pytest.raises(ModelUnavailable):
+                await ask(keeper, "one")
+            assert [(await ask(keeper, "one")).text for _ in range(2)] == ["first", "second"]
+        async with kept_answers(server.base_url, tmp_path, redraws=True) as keeper:
+            assert [(await ask(keeper, "one")).text for _ in range(3)] == ["first", "second", "third"]
+            assert (keeper.kept, keeper.asked) == (2, 1)
+        seeds = [request.body["seed"] for request in server.requests]
+    assert seeds[:2] == [0, 0], "what failed is no draw"
+    assert len(set(seeds)) == 3
+
+
 async def test_what_the_server_can_do_is_passed_on(tmp_path: Path) -> None:
     async with (
         ModelServer(window=12_345) as server,
