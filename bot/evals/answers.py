@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ _COMPLETIONS: Final = "/v1/chat/completions"
 _LARGEST_REQUEST: Final = 64 * 2**20
 # What of an answer's headers belongs to its content and not to the connection.
 _CONTENT_TYPE: Final = "content-type"
+# From one seed to that of the next answer to the same question; there are fewer repeats than that.
+_REDRAW: Final = 1_000_003
 
 
 @dataclass(slots=True)
@@ -34,17 +37,23 @@ class Keeper:
     asked: int = 0
     failed: int = 0
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """The three figures by name."""
+        return {"kept": self.kept, "asked": self.asked, "failed": self.failed}
+
 
 @asynccontextmanager
 async def kept_answers(
-    upstream: str, folder: Path, *, api_key: str | None = None, repeat: int = 0
+    upstream: str, folder: Path, *, api_key: str | None = None, repeat: int = 0, redraws: bool = False
 ) -> AsyncIterator[Keeper]:
     """Serve the completions of the server at ``upstream`` (with its ``/v1``), each asked for once and then from ``folder``.
 
-    ``repeat`` tells repeats of the same question apart, and is sent as its seed. An answer is kept when it is whole.
+    ``repeat`` tells repeats of the same question apart, and is sent as its seed. An answer is kept when it is whole. With
+    ``redraws`` a question that comes again gets a new answer, as who tries again hopes for; a later run gets the same in turn.
     """
     keeper = Keeper()
-    proxy = _Proxy(upstream.rstrip("/").removesuffix("/v1"), folder, repeat, keeper)
+    proxy = _Proxy(upstream.rstrip("/").removesuffix("/v1"), folder, repeat, keeper, redraws=redraws)
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     # Who asks has the only timeout: the bot's own client.
     async with httpx.AsyncClient(headers=headers, timeout=None, trust_env=False) as http:  # noqa: S113
@@ -66,21 +75,29 @@ async def kept_answers(
 class _Proxy:
     http: httpx.AsyncClient
 
-    def __init__(self, root: str, folder: Path, repeat: int, keeper: Keeper) -> None:
+    def __init__(self, root: str, folder: Path, repeat: int, keeper: Keeper, *, redraws: bool) -> None:
         self._root = root
         self._folder = folder
         self._repeat = repeat
         self._keeper = keeper
+        self._redraws = redraws
+        self._given: Counter[str] = Counter()
         folder.mkdir(parents=True, exist_ok=True)
 
     async def complete(self, request: web.Request) -> web.StreamResponse:
         body: dict[str, Any] = {**await request.json(), "seed": self._repeat}
+        question = _key(body)
+        if self._redraws:
+            body["seed"] += _REDRAW * self._given[question]
         path = self._folder / f"{_key(body)}.txt"
         if path.exists():
             self._keeper.kept += 1
+            self._given[question] += 1
             kind, _, text = path.read_bytes().partition(b"\n")
             return web.Response(body=text, headers={_CONTENT_TYPE: kind.decode()})
-        return await self._asked(request, body, path)
+        response = await self._asked(request, body, path)
+        self._given[question] += path.exists()
+        return response
 
     async def _asked(self, request: web.Request, body: dict[str, Any], path: Path) -> web.StreamResponse:
         whole = b""

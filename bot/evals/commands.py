@@ -16,6 +16,10 @@ CONFIGURED: Final = "configured"
 """Names the model of the settings: for folding and judging that of ``FOLDER_*``, else of ``LLM_*``."""
 
 
+class _Options(Protocol):
+    def add_argument(self, *names: str, **rest: Any) -> Any: ...
+
+
 class _Commands(Protocol):
     def add_parser(self, name: str, **rest: Any) -> argparse.ArgumentParser: ...
 
@@ -25,13 +29,14 @@ def add_evaluations(parser: argparse.ArgumentParser) -> None:
     evaluations = parser.add_subparsers(required=True, metavar="WHAT")
     lies = _command(evaluations, "lies", "do lies, secrets and imaginings stay what they are")
     lies.add_argument("stories", nargs="+", type=Path, metavar="FILE", help="stories with their truth, as JSON")
-    lies.add_argument("--folder", choices=("truth", "adversary", "model"), default="truth", help="who folds")
-    lies.add_argument("--seed", type=int, default=1, help="for the adversary's choices")
+    folders = lies.add_mutually_exclusive_group()
+    folders.add_argument("--folder", choices=("truth", "adversary"), default="truth", help="who folds, by script")
+    _model(folders, "who folds")
+    lies.add_argument("--seed", type=int, default=1, help="for the adversary's choices, and sent to a model")
     people = _command(evaluations, "people", "is of a person what is kept about them")
     people.add_argument("dialogues", type=Path, metavar="FILE", help="one person's dialogues, as JSON lines")
-    people.add_argument(
-        "--model", action="store_true", help="the model of .env judges; personas.json beside FILE scores it"
-    )
+    _model(people, "who judges; personas.json beside FILE scores it")
+    people.add_argument("--seed", type=int, default=1, help="sent to the model")
     people.add_argument("--limit", type=int, metavar="N", help="the first N dialogues only")
 
 
@@ -51,7 +56,7 @@ def _command(commands: _Commands, name: str, what: str) -> argparse.ArgumentPars
     return parser
 
 
-def _model(parser: argparse.ArgumentParser, what: str, default: str | None = None) -> None:
+def _model(parser: _Options, what: str, default: str | None = None) -> None:
     """``--model``: which model to ask."""
     parser.add_argument(
         "--model", nargs="?", const=CONFIGURED, default=default, metavar="WHICH",

@@ -43,6 +43,23 @@ async def test_the_same_question_is_asked_once(tmp_path: Path) -> None:
     assert first.usage.prompt_tokens
 
 
+async def test_who_tries_again_gets_another_answer_each_time_and_later_the_same_ones(tmp_path: Path) -> None:
+    async with ModelServer() as server:
+        server.replies.extend(["first", Script.failure(500), "second", "third"])
+        for asked in (3, 0):
+            async with kept_answers(server.base_url, tmp_path, redraws=True) as keeper:
+                texts = [(await ask(keeper, "one")).text]
+                if asked:
+                    with pytest.raises(ModelUnavailable):
+                        await ask(keeper, "one")
+                texts += [(await ask(keeper, "one")).text, (await ask(keeper, "one")).text]
+            assert texts == ["first", "second", "third"]
+            assert keeper.asked == asked
+        seeds = [r.body["seed"] for r in server.requests]
+    assert seeds[1] == seeds[2], "an answer that never came is no answer"
+    assert len(set(seeds)) == 3
+
+
 async def test_what_the_server_can_do_is_passed_on(tmp_path: Path) -> None:
     async with (
         ModelServer(window=12_345) as server,
