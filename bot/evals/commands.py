@@ -27,6 +27,14 @@ class _Commands(Protocol):
 def add_evaluations(parser: argparse.ArgumentParser) -> None:
     """``kataribe eval …``."""
     evaluations = parser.add_subparsers(required=True, metavar="WHAT")
+    audit = _command(evaluations, "audit", "memories against the story that they were made from")
+    audit.add_argument(
+        "stories", nargs="*", type=Path, metavar="FILE", help="exports as JSON, or stories that are played"
+    )
+    audit.add_argument("--session", type=int, metavar="N", help="a story of your own database, which is only read")
+    _model(audit, "who audits, and folds what is played", CONFIGURED)
+    audit.add_argument("--seed", type=int, default=1, help="sent to the model")
+    audit.add_argument("--limit", type=int, metavar="N", help="the first N chapters only")
     lies = _command(evaluations, "lies", "do lies, secrets and imaginings stay what they are")
     lies.add_argument("stories", nargs="+", type=Path, metavar="FILE", help="stories with their truth, as JSON")
     folders = lies.add_mutually_exclusive_group()

@@ -168,7 +168,14 @@ def _speech_as_facts(body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _lies_by(server: ModelServer, path: Path, out: Path, **options: Any) -> dict[str, Any]:
-    given = {"stories": [path], "folder": "truth", "model": server.base_url, "seed": 1, "as_json": True, "out": out}
+    given: dict[str, Any] = {
+        "stories": [path],
+        "folder": "truth",
+        "model": server.base_url,
+        "seed": 1,
+        "as_json": True,
+        "out": out,
+    }
     assert await run(**(given | options))
     result: dict[str, Any] = json.loads((out / "result.json").read_text(encoding="utf-8"))
     return result
