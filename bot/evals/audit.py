@@ -248,8 +248,11 @@ def _finding(told: Told, verdict: Verdict) -> Finding:
 
 def _lines(told: Told, cites: Iterable[Citation]) -> tuple[Line, ...]:
     turns = {turn.seq: turn for turn in told.turns}
-    beats = [(cite, turns[cite.seq].beat(cite)) for cite in cites if cite.seq in turns]
-    return tuple(Line(str(cite), beat.kind.value, beat.speaker, beat.text) for cite, beat in beats if beat)
+    return tuple(
+        Line(str(cite), "player" if turn.author.is_player else beat.kind.value, beat.speaker, beat.text)
+        for cite in cites
+        if (turn := turns.get(cite.seq)) and (beat := turn.beat(cite))
+    )
 
 
 def _as_table(figures: Figures, record: Mapping[str, Any]) -> str:

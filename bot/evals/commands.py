@@ -46,6 +46,18 @@ def add_evaluations(parser: argparse.ArgumentParser) -> None:
     _model(people, "who judges; personas.json beside FILE scores it")
     people.add_argument("--seed", type=int, default=1, help="sent to the model")
     people.add_argument("--limit", type=int, metavar="N", help="the first N dialogues only")
+    voice = _command(evaluations, "voice", "does a character keep its voice after folds")
+    voice.add_argument(
+        "story", nargs="?", type=Path, metavar="FILE", help="an export as JSON, or a story; it is played"
+    )
+    voice.add_argument("--session", type=int, metavar="N", help="a story of your own database, which is only read")
+    _model(voice, "who plays, folds and judges", CONFIGURED)
+    voice.add_argument(
+        "--questions", type=int, default=6, metavar="N", help="how many are asked, at most 8 (default: 6)"
+    )
+    voice.add_argument("--repeats", type=int, default=1, metavar="N", help="how often, with another seed each time")
+    voice.add_argument("--seed", type=int, default=1, help="sent to the model")
+    voice.add_argument("--limit", type=int, metavar="N", help="the first N turns only")
 
 
 def add_benchmarks(parser: argparse.ArgumentParser) -> None:

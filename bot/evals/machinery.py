@@ -46,11 +46,13 @@ class ModelAt:
 
 
 @asynccontextmanager
-async def model_at(which: str, folder: Path, *, slots: int = 2, context: int = 16_384) -> AsyncIterator[ModelAt]:
+async def model_at(
+    which: str, folder: Path, *, slots: int = 2, context: int = 16_384, plays: bool = False
+) -> AsyncIterator[ModelAt]:
     """The model that ``--model`` names. The small one is started as a llama.cpp server for as long as the block lasts.
 
-    ``slots`` and ``context`` (tokens of all slots together) are the small model's; its log goes to ``folder``. Raises
-    SettingsError and KataribeError.
+    ``slots`` and ``context`` (tokens of all slots together) are the small model's; its log goes to ``folder``. Of the settings'
+    models it is the one that folds, unless it ``plays``. Raises SettingsError and KataribeError.
     """
     if which == SMALL:
         server = EmbeddedModel(await small_model(), log=folder / "model.log", context=context, slots=slots)
@@ -59,12 +61,12 @@ async def model_at(which: str, folder: Path, *, slots: int = 2, context: int = 1
         return
     own = load_settings(need=("llm_base_url",) if which == CONFIGURED else ())
     if which == CONFIGURED:
-        is_own = own.folder_base_url is None
+        is_own = plays or own.folder_base_url is None
         key = own.llm_api_key if is_own else own.folder_api_key
         yield ModelAt(
-            own.folder_base_url or own.llm_base_url or "",
+            (own.llm_base_url if is_own else own.folder_base_url) or "",
             key.get_secret_value() if key else None,
-            own.folder_model or (own.llm_model if is_own else None),
+            (None if plays else own.folder_model) or (own.llm_model if is_own else None),
             own.llm_parallel,
         )
     elif which.startswith(("http://", "https://")):

@@ -29,7 +29,7 @@ from bot.settings import Settings
 
 MODERATOR: Final = 900
 FIRST_PLAYER: Final = 1_001
-_CHANNEL: Final = 2
+CHANNEL: Final = 2
 _LIES: Final = 3
 # The lies to correct are told early, so that folds enough come after the correction.
 _EARLY_SHARE: Final = 0.4
@@ -183,7 +183,7 @@ class Stage:
         """The session, and the story's first turn where a character opens it."""
         opening = self._steps.pop(0) if self._steps[0][0].by_player is None else []
         first = _reply_of(opening, []) if opening else ""
-        scope, place = Scope(1, MODERATOR), Place(1, _CHANNEL)
+        scope, place = Scope(1, MODERATOR), Place(1, CHANNEL)
         await core.characters.create(scope, replace(self._card, first_message=first, alternate_greetings=()), "")
         name = markup.plain_name(self._card.name)
         started = await core.engine.start_session(place, scope, name, greeting=bool(first))
@@ -211,9 +211,7 @@ class Stage:
     async def fold_the_rest(self, core: Core) -> None:
         """What is still raw becomes chapters too, all but one last message of nobody's story."""
         self.clock.time += timedelta(days=1)
-        message = PlayerMessage(
-            self._message_id, _CHANNEL, FIRST_PLAYER, self._story.players[0].name, "…", self.clock()
-        )
+        message = PlayerMessage(self._message_id, CHANNEL, FIRST_PLAYER, self._story.players[0].name, "…", self.clock())
         await core.engine.hear(message)
         await self.fold_now(core)
 
@@ -240,7 +238,7 @@ class Stage:
         player = next(p for p in self._story.players if p.id == turn.by_player)
         text = "\n".join(_as_typed(beat.kind, beat.text) for beat in turn.beats)
         await core.engine.hear(
-            PlayerMessage(self._message_id, _CHANNEL, self._player_ids[player.id], player.name, text, self.clock())
+            PlayerMessage(self._message_id, CHANNEL, self._player_ids[player.id], player.name, text, self.clock())
         )
         found = await core.store.turn_of_message(self._message_id)
         if found is not None:
@@ -253,7 +251,7 @@ class Stage:
         if reply is None:
             raise RuntimeError(f"nothing was unanswered before turn {step[0].seq}")
         self._message_id += 1
-        await core.engine.delivered(reply.turn.id, _CHANNEL, [self._message_id])
+        await core.engine.delivered(reply.turn.id, CHANNEL, [self._message_id])
         thoughts = [beat.text for turn in step for beat in turn.beats if beat.kind == "thought"]
         self._thoughts_shown += sum(thought in reply.text for thought in thoughts)
         self._note(step, reply.turn, added)

@@ -215,6 +215,20 @@ async def test_a_stopped_run_with_answers_of_no_use_goes_on_where_it_was(written
     assert again["stories"] == first["stories"]
 
 
+async def test_the_small_model_folds(tmp_path: Path, small: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it says, and here it is cut short: every fold holds or is counted."""
+    monkeypatch.setenv("FOLD_OUTPUT_TOKENS", "24")
+    path = tmp_path / "tale.json"
+    path.write_text(json.dumps({**ENGLISH, "turns": ENGLISH["turns"][:6], "truth": {}}), encoding="utf-8")
+    options: dict[str, Any] = {"stories": [path], "folder": "truth", "model": small, "seed": 1, "as_json": True}
+    assert await run(**options, out=tmp_path / "out")
+    whole = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))
+    (story,) = whole["stories"]
+    assert story["model"].startswith("SmolLM2")
+    assert whole["answers"]["asked"] > 0
+    assert story["folds"] or story["folds_failed"]
+
+
 def test_a_model_that_folds_must_be_named(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["eval", "lies", str(written), "--model"]) == 1
     assert "LLM_BASE_URL" in capsys.readouterr().err
