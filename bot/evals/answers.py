@@ -22,8 +22,8 @@ _COMPLETIONS: Final = "/v1/chat/completions"
 _LARGEST_REQUEST: Final = 64 * 2**20
 # What of an answer's headers belongs to its content and not to the connection.
 _CONTENT_TYPE: Final = "content-type"
-# From one seed to that of the next answer to the same question; there are fewer repeats than that.
-_REDRAW: Final = 1_000_003
+# Between the seeds of two draws of the same question, so that none is that of a repeat.
+_DRAWS_APART: Final = 1_000_003
 
 
 @dataclass(slots=True)
@@ -50,7 +50,8 @@ async def kept_answers(
     """Serve the completions of the server at ``upstream`` (with its ``/v1``), each asked for once and then from ``folder``.
 
     ``repeat`` tells repeats of the same question apart, and is sent as its seed. An answer is kept when it is whole. With
-    ``redraws`` a question that comes again gets a new answer, as who tries again hopes for; a later run gets the same in turn.
+    ``redraws`` a question that comes again is another draw with a seed of its own, as for a fold that is tried again; a run
+    that asks in the same order once more gets the same draws.
     """
     keeper = Keeper()
     proxy = _Proxy(upstream.rstrip("/").removesuffix("/v1"), folder, repeat, keeper, redraws=redraws)
@@ -81,22 +82,22 @@ class _Proxy:
         self._repeat = repeat
         self._keeper = keeper
         self._redraws = redraws
-        self._given: Counter[str] = Counter()
+        self._drawn: Counter[str] = Counter()
         folder.mkdir(parents=True, exist_ok=True)
 
     async def complete(self, request: web.Request) -> web.StreamResponse:
         body: dict[str, Any] = {**await request.json(), "seed": self._repeat}
         question = _key(body)
         if self._redraws:
-            body["seed"] += _REDRAW * self._given[question]
+            body["seed"] += _DRAWS_APART * self._drawn[question]
         path = self._folder / f"{_key(body)}.txt"
         if path.exists():
             self._keeper.kept += 1
-            self._given[question] += 1
+            self._drawn[question] += 1
             kind, _, text = path.read_bytes().partition(b"\n")
             return web.Response(body=text, headers={_CONTENT_TYPE: kind.decode()})
         response = await self._asked(request, body, path)
-        self._given[question] += path.exists()
+        self._drawn[question] += path.exists()
         return response
 
     async def _asked(self, request: web.Request, body: dict[str, Any], path: Path) -> web.StreamResponse:
@@ -115,7 +116,7 @@ class _Proxy:
             self._keeper.failed += 1
             if request.transport is not None:  # as the server did: break off
                 request.transport.close()
-            raise
+            return web.Response(status=502)
         if answer.is_success and _is_whole(whole):
             self._keeper.asked += 1
             draft = path.with_suffix(".draft")
@@ -134,7 +135,7 @@ class _Proxy:
                 headers={_CONTENT_TYPE: request.headers.get(_CONTENT_TYPE, "application/json")},
             )  # fmt: skip
         except httpx.HTTPError:
-            return web.Response(status=502)
+            return web.Response(status=503)
         kind = answer.headers.get(_CONTENT_TYPE, "application/octet-stream")
         return web.Response(status=answer.status_code, body=answer.content, headers={_CONTENT_TYPE: kind})
 

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.charts import COLOURS, figure, png
-from bot.errors import KataribeError, ModelTimeout, WindowExceeded, WorkFailed
+from bot.errors import KataribeError, ModelTimeout, ModelUnavailable, WindowExceeded, WorkFailed
 from bot.evals import auditing
 from bot.evals.archives import Told, is_export, load_export, load_session
 from bot.evals.auditing import Fault, Verdict, Work
-from bot.evals.machinery import ModelAt, kept_model
+from bot.evals.machinery import ModelAt, ModelGone, kept_model
 from bot.evals.playing import play_plainly
 from bot.evals.progress import progress
 from bot.evals.report import counts, table
@@ -112,7 +112,8 @@ async def run(
 ) -> bool:
     """Audit each story and print the figures; True, as a model's verdicts pass nothing and fail nothing.
 
-    Raises StoryUnreadable, ExportUnreadable, and SettingsError when the model of the settings is to audit and none is set.
+    Raises StoryUnreadable, ExportUnreadable, ModelGone, and SettingsError when the model of the settings is to audit and none is
+    set.
     """
     logging.getLogger("bot").addHandler(logging.NullHandler())  # what is noteworthy is in the figures
     if limit is not None and limit < 1:
@@ -160,7 +161,7 @@ async def _played(story: Story, at: ModelAt, limit: int | None) -> Told:
 
 
 async def audited(told: Told, client: ModelClient, limit: int | None = None) -> Figures:
-    """Ask the model about all memories of a story, or of its first ``limit`` chapters, and count what holds."""
+    """Ask the model about all memories of a story, or of its first ``limit`` chapters, and count what holds. Raises ModelGone."""
     works = auditing.works_of(told, limit)
     faults: dict[tuple[int, Fault], Verdict] = {}
     dropped: Counter[str] = Counter()
@@ -176,6 +177,8 @@ async def audited(told: Told, client: ModelClient, limit: int | None = None) -> 
                 asked, value = await _asked(client, work, language, _room(client.profile.window or LOCAL_WINDOW))
             except (WorkFailed, WindowExceeded, ModelTimeout) as error:
                 unanswered[error.code] += 1
+            except ModelUnavailable as error:
+                raise ModelGone(error) from error
             else:
                 judged = auditing.judged(asked, value)
                 for verdict in judged.verdicts:

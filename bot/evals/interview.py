@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Final, Literal, cast
 
 from bot.core import open_core
-from bot.errors import KataribeError, ModelTimeout, UserError, WindowExceeded, WorkFailed
+from bot.errors import KataribeError, ModelTimeout, ModelUnavailable, UserError, WindowExceeded, WorkFailed
 from bot.evals.answers import Keeper, kept_answers
 from bot.evals.commands import CONFIGURED
 from bot.evals.folders import Book
-from bot.evals.machinery import Clock, ModelAt, model_at
+from bot.evals.machinery import Clock, ModelAt, ModelGone, is_gone, model_at
 from bot.evals.playing import CHANNEL, FIRST_PLAYER, Stage
 from bot.evals.runs import Run
 from bot.evals.scripted import scripted_model
@@ -36,6 +36,7 @@ from bot.memory.turns import PlayerMessage
 from bot.settings import Settings, load_settings
 
 MOST_REPEATS: Final = 500
+_PLAYED: Final = "story.db"
 _MESSAGE_ID: Final = 900_000
 _JUDGEMENT_TOKENS: Final = 64
 # Seeds of the answers of one run; there are two for each repeat.
@@ -48,13 +49,14 @@ Kind = Literal["after", "control"]
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A story as it stood once: its database, its session, the time, and what a prompt was made of."""
+    """A story as it stood once: its database, its session, the time, what a prompt was made of, and why folds failed."""
 
     database: Path
     session_id: int
     at: datetime
     chapters: int
     raw_turns: int
+    folds_failed: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +88,10 @@ async def moments(
 ) -> tuple[Moment, Moment, Settings]:
     """The story after the reply with which the first fold is due, and after its last fold; and what it was played with.
 
-    Raises KataribeError when no fold ever falls due, or none succeeds.
+    Raises KataribeError when no fold ever falls due, or none succeeds, and ModelGone.
     """
     stage = Stage(story, Book(story, ()), None, advance, card)
-    database = folder / "story.db"
+    database = folder / _PLAYED
     async with scripted_model(stage.answer) as address:
         settings = stage.settings(address, database, folder_model)
         async with open_core(settings, clock=stage.clock) as core:
@@ -123,8 +125,8 @@ async def _moment(stage: Stage, settings: Settings, copy: Path) -> Moment:
     async with open_core(settings, clock=stage.clock) as core:
         snapshot = await core.store.snapshot(stage.session.id)
         memory = await core.store.memory(stage.session.id)
-    shutil.copyfile(copy.with_name("story.db"), copy)
-    return Moment(copy, stage.session.id, stage.clock(), len(memory.chapters), len(snapshot.turns))
+    shutil.copyfile(copy.with_name(_PLAYED), copy)
+    return Moment(copy, stage.session.id, stage.clock(), len(memory.chapters), len(snapshot.turns), dict(stage.failed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +183,7 @@ class Interview:
         self.unjudged: Counter[str] = Counter()
 
     async def pairs(self, question: str, before: Moment, after: Moment) -> list[Pair]:
-        """The pairs of a question in all repeats; an answer that did not come leaves no pair."""
+        """The pairs of a question in all repeats; an answer that did not come leaves no pair. Raises ModelGone."""
         found = []
         for repeat in range(len(self._models.players) // 2):
             player, other = self._models.players[2 * repeat : 2 * repeat + 2]
@@ -199,7 +201,7 @@ class Interview:
         fork = moment.database.with_name("fork.db")
         shutil.copyfile(moment.database, fork)
         own = {
-            "database_url": f"sqlite+aiosqlite:///{fork.as_posix()}",
+            "database_url": self._settings.database_url.removesuffix(_PLAYED) + fork.name,
             "llm_base_url": player.base_url,
             "llm_model": player.model,
             "folder_base_url": None,
@@ -214,6 +216,8 @@ class Interview:
             try:
                 reply = await core.engine.reply(moment.session_id)
             except UserError as error:
+                if is_gone(error):
+                    raise ModelGone(error) from error
                 self.failed[error.code] += 1
                 return None
         if reply is None:
@@ -244,6 +248,8 @@ class Interview:
         except (WorkFailed, WindowExceeded, ModelTimeout) as error:
             self.unjudged[error.code] += 1
             return None
+        except ModelUnavailable as error:
+            raise ModelGone(error) from error
 
 
 def judge_messages(card: Card, question: str, answers: Sequence[str], words: VoiceWording) -> tuple[Message, ...]:

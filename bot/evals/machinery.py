@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import SecretStr
 
 from bot.demo.embedded import EmbeddedModel
 from bot.demo.model import small_model
-from bot.errors import KataribeError
+from bot.errors import KataribeError, UserError
 from bot.evals.answers import Keeper, kept_answers
 from bot.evals.commands import CONFIGURED, SMALL
 from bot.evals.runs import Run
 from bot.settings import Settings, load_settings
+
+# Codes of requests that no try will make right: the server is gone, refuses the key, or has no such model.
+_GONE: Final = ("model-unavailable", "model-key", "model-missing")
+
+
+class ModelGone(KataribeError):
+    """The model server gives no answers; says in a line how to go on."""
+
+    def __init__(self, error: object) -> None:
+        super().__init__(
+            f"The model server gives no answers any more ({error}). Start the same command again: it goes on where it was."
+        )
 
 
 class Clock:
@@ -109,6 +121,21 @@ def settings_for(
         "llm_parallel": 1,
     }
     return load_settings().model_copy(update={**fixed, **folder})
+
+
+def require_answers(failed: Iterable[str]) -> None:
+    """Raise ModelGone if one of the reasons for which background work failed is that the server gives no answers at all.
+
+    Figures without that work would say nothing of the memory.
+    """
+    for reason in failed:
+        if reason.startswith(_GONE):
+            raise ModelGone(reason)
+
+
+def is_gone(error: UserError) -> bool:
+    """Whether a request failed for that reason."""
+    return error.code in _GONE
 
 
 @contextmanager

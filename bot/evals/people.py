@@ -24,7 +24,7 @@ from zoneinfo import ZoneInfo
 from bot.core import Core, open_core
 from bot.evals.dialogues import ZONE, Dialogue, Talks, load_talks
 from bot.evals.judges import ScriptedJudge, of_oneself
-from bot.evals.machinery import Clock, ModelAt, kept_model, overheard, settings_for
+from bot.evals.machinery import Clock, ModelAt, kept_model, overheard, require_answers, settings_for
 from bot.evals.progress import progress
 from bot.evals.report import counts, table
 from bot.evals.runs import open_run
@@ -137,7 +137,7 @@ async def play(
     """Play the dialogues of a person, and the days after them; ``model`` judges, or a script. The database is made in ``folder``.
 
     ``advance`` hears of the dialogues that are done. Raises SettingsError when a model judges and the environment's settings
-    are wrong.
+    are wrong, and ModelGone.
     """
     judge = None if model else ScriptedJudge()
     stage = _Stage(talks, judge, advance)
@@ -218,6 +218,7 @@ class _Stage:
                 if await core.store.due_judgements(self.clock()):
                     await core.judging.run_due()
             await self._look(core)
+            require_answers(self.played.failed)
             morning += _DAY if self.played.waiting else _WEEK
         self.clock.time = max(self.clock.time, until)
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from bot.core import Core, open_core
 from bot.evals.folders import AdversaryFolder, Asked, Book, Lie, ScriptedFolder, TruthFolder, numbered
-from bot.evals.machinery import Clock, ModelAt, overheard, settings_for
+from bot.evals.machinery import Clock, ModelAt, overheard, require_answers, settings_for
 from bot.evals.scripted import scripted_model
 from bot.evals.stories import Story, StoryTurn, TrueClaim, seq_of
 from bot.memory import markup
@@ -70,7 +70,7 @@ async def play(
     """Play a story with its corrected lies to its end and fold all of it; ``who`` folds: ``truth``, ``adversary`` or a model.
 
     The database is made in ``folder_path``. ``advance`` hears of the turns that are done, as many as the story has. Raises
-    SettingsError when a model folds and the environment's settings are wrong.
+    SettingsError when a model folds and the environment's settings are wrong, and ModelGone.
     """
     book = Book(story, tuple(chosen_lies(story)))
     if isinstance(who, ModelAt):
@@ -150,7 +150,7 @@ class Stage:
         self._absorbed = 0
         self.clock = Clock()
         self.dropped: Counter[str] = Counter()
-        self._failed: Counter[str] = Counter()
+        self.failed: Counter[str] = Counter()
         self._majors = 0
         self._thoughts_shown = 0
         self._player_ids = {p.id: FIRST_PLAYER + i for i, p in enumerate(story.players)}
@@ -230,7 +230,7 @@ class Stage:
         return Played(
             self._book, memory, histories, {t.seq: t for t in turns}, self._player_ids, self._folder,
             core.folder_model.profile.model, settings,
-            self._majors, self._failed, self.dropped, self._thoughts_shown,
+            self._majors, self.failed, self.dropped, self._thoughts_shown,
         )  # fmt: skip
 
     async def _heard(self, core: Core, turn: StoryTurn) -> None:
@@ -289,7 +289,7 @@ class Stage:
             self._book.places[cite] = (*self._book.places.get(cite, ()), Citation(turn.seq, place))
 
     async def fold(self, core: Core) -> None:
-        """The folds that are due, and the corrections after them."""
+        """The folds that are due, and the corrections after them. Raises ModelGone."""
         await core.folder.run_due()
         memory = await core.store.memory(self.session.id)
         absorbed = sum(chapter.absorbed for chapter in memory.chapters)
@@ -299,7 +299,8 @@ class Stage:
             for standing in [] if lie.is_corrected else _standing(memory, lie):
                 await self._correct(core, lie, standing)
                 lie.newest = max(m.number for m in memory.memories)
-        self._failed = Counter(f.error for f in (await core.store.figures(self.session.id)).folds if f.error)
+        self.failed = Counter(f.error for f in (await core.store.figures(self.session.id)).folds if f.error)
+        require_answers(self.failed)
 
     async def _correct(self, core: Core, lie: Lie, standing: Memory) -> None:
         correction = Correction(lie.how, MODERATOR, "a lie", lie.new_text if lie.how is CorrectionKind.EDIT else "")

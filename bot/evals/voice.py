@@ -64,6 +64,7 @@ class Figures:
     repeats: int
     before: dict[str, int]
     after: dict[str, int]
+    folds_failed: dict[str, int]
     outcomes: dict[str, Outcome]
     prose_replies: int
     replies_failed: dict[str, int]
@@ -85,8 +86,8 @@ async def run(
 ) -> bool:
     """Ask, have it judged, and print the figures; True, as a model's taste passes nothing and fails nothing.
 
-    Raises StoryUnreadable, ExportUnreadable, SettingsError when the model of the settings is to play and none is set, and
-    KataribeError for a story in which nothing is ever folded.
+    Raises StoryUnreadable, ExportUnreadable, ModelGone, SettingsError when the model of the settings is to play and none is set,
+    and KataribeError for a story in which nothing is ever folded.
     """
     logging.getLogger("bot").addHandler(logging.NullHandler())  # what is noteworthy is in the figures
     _check(story, session, questions, repeats)
@@ -103,6 +104,7 @@ async def run(
         with progress(len(asked) * repeats * 7, f"{tale.id}: asking and judging") as advance:
             interview = Interview(tale, card, settings, models, advance)
             pairs = [pair for q in asked for pair in await interview.pairs(q, before, after)]
+        made.note(budgets=asdict(settings.budgets(None)))
         made.note(model=models.player.model or models.client.profile.model, judge=models.client.profile.model)
     figures = Figures(
         story=tale.id,
@@ -110,6 +112,7 @@ async def run(
         repeats=repeats,
         before={"chapters": before.chapters, "raw turns": before.raw_turns},
         after={"chapters": after.chapters, "raw turns": after.raw_turns},
+        folds_failed=dict(after.folds_failed),
         outcomes={kind: outcome([pair for pair in pairs if pair.kind == kind]) for kind in ("after", "control")},
         prose_replies=interview.prose,
         replies_failed=dict(interview.failed),
@@ -185,6 +188,7 @@ def _as_table(figures: Figures, made: Run) -> str:
     rows = [
         ("before the first fold", counts(figures.before)),
         ("after the last", counts(figures.after)),
+        ("failed tries of folds that are open", counts(figures.folds_failed)),
         ("questions, repeats", f"{figures.questions}, {figures.repeats}"),
     ]
     for kind, name in (("after", "after the folds"), ("control", "control: both from before")):

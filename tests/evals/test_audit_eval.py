@@ -15,6 +15,7 @@ from bot import __main__ as command_line
 from bot.evals.archives import Told, load_export, story_of, told_of
 from bot.evals.audit import run
 from bot.evals.auditing import Fault, Work, fitted, judged, messages_of, schema_of, works_of
+from bot.evals.machinery import ModelGone, settings_for
 from bot.evals.playing import play
 from bot.evals.stories import Story
 from bot.export import export_session
@@ -22,7 +23,7 @@ from bot.memory.memories import Chapter, Content, Memory, MemoryKind, MemoryStat
 from bot.memory.prompt import Card
 from tests.evals.tales import ENGLISH, TALES
 from tests.memory.builders import cites, memory, reply, said
-from tests.support.model_server import ModelServer
+from tests.support.model_server import ModelServer, Script
 
 TURNS = (
     said(1, "Mio", "I hate raisins. Who took the key?"),
@@ -137,7 +138,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _address(database: Path) -> str:
-    return f"sqlite+aiosqlite:///{database.as_posix()}"
+    return settings_for("", database, {}).database_url
 
 
 @pytest.fixture
@@ -226,6 +227,18 @@ async def test_prose_and_cut_answers_are_counted_and_their_memories_are_not(expo
     (story,) = result["stories"]
     assert story["unanswered"] == {"not_json": 2}
     assert story["unchecked"] == len(unchecked)
+
+
+async def test_a_server_that_is_gone_is_no_figure_and_the_run_goes_on_later(export: Path, tmp_path: Path) -> None:
+    async with ModelServer() as server:
+        server.queued["eval_audit"].extend([{"verdicts": []}, *[Script.failure(500)] * 3])
+        server.on["eval_audit"] = _auditor
+        with pytest.raises(ModelGone, match="goes on where it was"):
+            await _audit(server, tmp_path, export)
+        assert not (tmp_path / "result.json").exists()
+        result = await _audit(server, tmp_path, export)
+    assert result["answers"]["kept"] == 1
+    assert result["answers"]["asked"] == result["stories"][0]["requests"] - 1
 
 
 async def test_a_session_of_the_database_is_only_read(

@@ -12,13 +12,14 @@ import pytest
 from bot import __main__ as command_line
 from bot.evals.folders import AdversaryFolder, Asked, Book, Lie
 from bot.evals.lies import Figures, measure, run
+from bot.evals.machinery import ModelGone
 from bot.evals.playing import Played, play
 from bot.evals.stories import Story, StoryUnreadable, load_story
 from bot.memory.corrections import CorrectionKind
 from bot.memory.memories import Content, Memory, MemoryKind, MemoryStatus, SessionMemory
 from bot.memory.turns import Citation
 from tests.evals.tales import ENGLISH, TALES
-from tests.support.model_server import ModelServer
+from tests.support.model_server import ModelServer, Script
 
 
 @pytest.fixture(params=sorted(TALES))
@@ -227,6 +228,14 @@ async def test_the_small_model_folds(tmp_path: Path, small: str, monkeypatch: py
     assert story["model"].startswith("SmolLM2")
     assert whole["answers"]["asked"] > 0
     assert story["folds"] or story["folds_failed"]
+
+
+async def test_a_server_that_is_gone_is_no_figure(written: Path, tmp_path: Path) -> None:
+    async with ModelServer() as server:
+        server.on_fold = lambda _: Script.failure(401)
+        with pytest.raises(ModelGone, match="goes on where it was"):
+            await _lies_by(server, written, tmp_path / "out")
+    assert not (tmp_path / "out" / "result.json").exists()
 
 
 def test_a_model_that_folds_must_be_named(written: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,9 +14,10 @@ import pytest
 from bot import __main__ as command_line
 from bot.evals.dialogues import DialoguesUnreadable, Talks, load_talks
 from bot.evals.judges import ScriptedJudge, of_oneself
+from bot.evals.machinery import ModelGone
 from bot.evals.people import PAUSE, QUIET, Figures, Played, measure, play, run
 from tests.evals.talks import START, TALKS, records, written
-from tests.support.model_server import ModelServer
+from tests.support.model_server import ModelServer, Script
 
 
 @pytest.fixture(scope="module")
@@ -179,6 +180,15 @@ async def test_a_model_judges_and_is_asked_nothing_twice(tmp_path: Path) -> None
     assert (first["answers"]["asked"], again["answers"]["asked"]) == (asked[0], 0)
     assert asked[0] == asked[1]
     assert {**again, "answers": None} == {**first, "answers": None}
+
+
+async def test_a_server_that_is_gone_is_no_figure(tmp_path: Path) -> None:
+    async with ModelServer() as server:
+        server.on["judge_notes"] = lambda _: Script.failure(401)
+        options: dict[str, Any] = {"dialogues": written(tmp_path), "out": tmp_path / "out", "limit": 2}
+        with pytest.raises(ModelGone, match="goes on where it was"):
+            await run(**options, model=server.base_url, seed=1, as_json=True)
+    assert not (tmp_path / "out" / "result.json").exists()
 
 
 def test_a_model_that_judges_must_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

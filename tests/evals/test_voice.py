@@ -13,7 +13,7 @@ import pytest
 
 from bot import __main__ as command_line
 from bot.evals.interview import Interview, Pair, judge_messages, moments, open_models
-from bot.evals.machinery import ModelAt
+from bot.evals.machinery import ModelAt, ModelGone, settings_for
 from bot.evals.playing import play
 from bot.evals.runs import open_run
 from bot.evals.stories import Story
@@ -174,7 +174,7 @@ def database_of(tmp_path_factory: pytest.TempPathFactory) -> Any:
     async def text(told: dict[str, Any]) -> str:
         folder = tmp_path_factory.mktemp("played")
         await play(Story.model_validate(told), "truth", 1, folder)
-        exported = await export_session(f"sqlite+aiosqlite:///{(folder / 'story.db').as_posix()}", 1, "json")
+        exported = await export_session(settings_for("", folder / "story.db", {}).database_url, 1, "json")
         assert exported
         return exported
 
@@ -237,6 +237,19 @@ async def test_what_cannot_be_asked_is_a_line(
     assert says in capsys.readouterr().err
 
 
+async def test_a_server_that_is_gone_is_no_figure_and_the_run_goes_on_later(tale: Path, tmp_path: Path) -> None:
+    async with ModelServer() as server:
+        server.on["eval_voice"] = _just
+        server.on_reply = lambda body: _reply(body) if _is_early(body) else Script.failure(500)
+        with pytest.raises(ModelGone, match="goes on where it was"):
+            await _voice(server, tmp_path, tale, questions=1)
+        asked = len(server.requests)
+        server.on_reply = _reply
+        result = await _voice(server, tmp_path, tale, questions=1)
+        assert {request.purpose for request in server.requests[asked:]} == {"reply", "eval_voice"}, "folds were kept"
+    assert result["outcomes"]["after"]["counts"]["worse"] == 1
+
+
 async def test_a_story_that_is_never_folded_is_a_line(tale: Path, tmp_path: Path) -> None:
     async with ModelServer() as server:
         server.on["eval_voice"] = _just
@@ -252,7 +265,7 @@ async def test_the_small_model_plays_and_judges(tmp_path: Path, small: str, monk
         Card("Tobias Wren", "A village baker."),
     )
     async with ModelServer() as server, AsyncExitStack() as stack:
-        server.on_fold = _fold
+        server.on_fold, server.on_major_fold = _fold, _major
         before, after, settings = await moments(story, card, ModelAt(server.base_url), tmp_path, lambda _: None)
         models = await open_models(stack, small, open_run("eval voice", tmp_path / "out", settings={}), 1, 1)
         interview = Interview(story, card, settings, models, lambda _: None)
