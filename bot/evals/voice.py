@@ -57,7 +57,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The outcome for one story. ``replies_failed`` and ``unjudged`` count by why; ``prose_replies`` had not the form asked for."""
+    """The outcome for one story. ``replies_failed`` and ``unjudged`` count by why; ``prose_replies`` were not whole in the form asked for."""
 
     story: str
     questions: int
@@ -203,7 +203,7 @@ def _as_table(figures: Figures, made: Run) -> str:
             ("  answers that were identical", str(found.identical)),
         ]
     rows += [
-        ("replies without the form asked", str(figures.prose_replies)),
+        ("replies that are not whole in the form asked", str(figures.prose_replies)),
         ("replies that did not come", counts(figures.replies_failed)),
         ("judgements of no use", counts(figures.unjudged)),
     ]
@@ -226,7 +226,7 @@ def _as_document(figures: Figures, made: Run) -> Iterator[str]:
 
 def _draw(made: Run, figures: Figures) -> None:
     """For each kind of pair a bar of its shares."""
-    picture = figure(8, 3)
+    picture = figure(8, 3.4)
     axes = picture.subplots()
     names: Mapping[str, str] = {"control": "both before\n(control)", "after": "after against\nbefore"}
     kinds = list(names)
@@ -240,6 +240,6 @@ def _draw(made: Run, figures: Figures) -> None:
     axes.set_yticks(range(len(kinds)), [f"{names[kind]}\n{figures.outcomes[kind].judged} pairs" for kind in kinds])
     axes.set_xlim(0, 1)
     axes.set_xlabel("share of pairs: the second answer sounds … like the card")
-    axes.set_title(f"{figures.story}: played by {made.record['model']}, judged by {made.record['judge']}")
+    axes.set_title(f"{figures.story}: played by {made.record['model']},\njudged by {made.record['judge']}")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=len(_OUTCOMES))
     made.picture(_PICTURE).write_bytes(png(picture))
