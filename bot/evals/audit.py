@@ -131,7 +131,7 @@ async def run(
         client = await stack.enter_async_context(_client(at))
         await client.probe()
         for source in sources:
-            told = source if isinstance(source, Told) else await _played(source, at, limit)
+            told = source if isinstance(source, Told) else await _played(source, at, limit, made)
             results.append(await audited(told, client, limit))
         made.note(model=client.profile.model, window=client.profile.window)
     made.note(answers=keeper.counts)
@@ -152,12 +152,15 @@ def _client(at: ModelAt) -> ModelClient:
     )
 
 
-async def _played(story: Story, at: ModelAt, limit: int | None) -> Told:
-    """A story of the evaluation as the real folder remembers it, with the model that folds."""
+async def _played(story: Story, at: ModelAt, limit: int | None, made: Run) -> Told:
+    """A story of the evaluation as the real folder remembers it, with the model that folds; its budgets go on record."""
     with tempfile.TemporaryDirectory() as database, progress(len(story.turns), f"{story.id}: playing") as advance:
         played = await play_plainly(story, at, Path(database), advance, chapters=limit)
+    budgets = asdict(played.settings.budgets(None))
+    made.note(budgets={**made.record.get("budgets", {}), story.id: budgets})
     turns = tuple(played.turns[seq] for seq in sorted(played.turns))
-    return Told(story.id, Card(story.cards[0].name, story.cards[0].description), turns, played.memory)
+    failed = {f"folds failed ({code})": count for code, count in played.failed.items()}
+    return Told(story.id, Card(story.cards[0].name, story.cards[0].description), turns, played.memory, failed)
 
 
 async def audited(told: Told, client: ModelClient, limit: int | None = None) -> Figures:
@@ -273,7 +276,7 @@ def _as_table(figures: Figures, record: Mapping[str, Any]) -> str:
         ("citations of nothing", str(figures.citations_dropped)),
         ("requests", f"{figures.requests}, {figures.shortened} with the likeliest turns only"),
         ("  no usable answer", counts(figures.unanswered)),
-        ("odd in the file", counts(figures.oddities)),
+        ("odd in the story", counts(figures.oddities)),
     ]
     return table(f"{figures.story}: auditor {record['model']}, seed {record['seed']}", rows)
 

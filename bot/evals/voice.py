@@ -57,7 +57,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The outcome for one story. ``replies_failed`` and ``unjudged`` count by why; ``prose_replies`` were not whole in the form asked for."""
+    """The outcome for one story. ``replies_failed`` and ``unjudged`` count by why; ``prose_replies`` were not whole in the form
+    asked for.
+    """
 
     story: str
     questions: int
