@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from bot import __main__ as command_line
+from bot import judging
 from bot.evals.dialogues import DialoguesUnreadable, Talks, load_talks
 from bot.evals.judges import ScriptedJudge, of_oneself
 from bot.evals.machinery import ModelGone
@@ -189,6 +190,35 @@ async def test_a_server_that_is_gone_is_no_figure(tmp_path: Path) -> None:
         with pytest.raises(ModelGone, match="goes on where it was"):
             await run(**options, model=server.base_url, seed=1, as_json=True)
     assert not (tmp_path / "out" / "result.json").exists()
+
+
+async def test_the_small_model_judges(tmp_path: Path, small: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it says, and here it is cut short: every judgement holds or is counted."""
+    monkeypatch.setattr(judging, "_ANSWER_TOKENS", 24)
+    said = [
+        ("P", "I run by the river every morning."),
+        ("{}", "So early!"),
+        ("P", "I like the quiet."),
+        ("{}", "I see."),
+    ]
+    two = [
+        {
+            "dialogue_id": other,
+            "utterances": [
+                {"interlocutor_id": who.format(other), "text": text, "timestamp": START.isoformat()}
+                for who, text in said
+            ],
+        }
+        for other in ("Q", "R")
+    ]
+    path = tmp_path / "talk.jsonl"
+    path.write_text("\n".join(json.dumps(record) for record in two), encoding="utf-8")
+    options: dict[str, Any] = {"dialogues": path, "out": tmp_path / "out", "limit": 1}
+    assert await run(**options, model=small, seed=1, as_json=True)
+    result = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))
+    assert result["model"].startswith("SmolLM2")
+    assert result["answers"]["asked"] > 0
+    assert result["notes"]["kept"] or result["notes_dropped"] or result["tries_failed"]
 
 
 def test_a_model_that_judges_must_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
