@@ -121,13 +121,16 @@ def works_of(told: Told, limit: int | None = None) -> list[Work]:
 
 def fitted(work: Work, room: int) -> Work:
     """The same with the turns that the memories cite and the likeliest others, so that they take ``room`` tokens at most."""
-    if sum(map(_size, work.turns)) <= room:
+    sizes = {turn.seq: _size(turn) for turn in work.turns}
+    if sum(sizes.values()) <= room:
         return work
     cited = {cite.seq for m in work.memories for cite in work.origins[m.number]}
     wanted = features("\n".join(_words(m) for m in work.memories))
     kept: list[Turn] = []
+    left = room
     for turn in sorted(work.turns, key=lambda t: (t.seq not in cited, -len(wanted & _features(t)), t.seq)):
-        if sum(map(_size, kept)) + _size(turn) <= room:
+        if sizes[turn.seq] <= left:
+            left -= sizes[turn.seq]
             kept.append(turn)
     return replace(work, turns=tuple(sorted(kept, key=lambda turn: turn.seq)), shortened=True)
 

@@ -131,16 +131,16 @@ async def _moment(stage: Stage, settings: Settings, copy: Path) -> Moment:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """Who folds and judges (``at``), who plays the character by each seed (``players``), and who keeps the answers."""
+    """Who folds and judges (``at``), who plays the character by each seed (``players``), and who keeps the answers.
+
+    ``client`` asks the judge, ``name`` is that of the model that plays.
+    """
 
     at: ModelAt
     players: tuple[ModelAt, ...]
     client: ModelClient
+    name: str
     keepers: tuple[Keeper, ...]
-
-    @property
-    def player(self) -> ModelAt:
-        return self.players[0]
 
 
 async def open_models(stack: AsyncExitStack, which: str, made: Run, seed: int, repeats: int) -> Models:
@@ -163,7 +163,9 @@ async def open_models(stack: AsyncExitStack, which: str, made: Run, seed: int, r
     timeout = load_settings().llm_timeout_seconds
     client = await stack.enter_async_context(ModelClient(at.base_url, model=at.model, timeout_seconds=timeout))
     await client.probe()
-    return Models(at, tuple(players), client, tuple(keepers))
+    async with ModelClient(players[0].base_url, model=player.model) as character:
+        name = (await character.probe()).model
+    return Models(at, tuple(players), client, name, tuple(keepers))
 
 
 class Interview:

@@ -107,7 +107,7 @@ async def run(
             interview = Interview(tale, card, settings, models, advance)
             pairs = [pair for q in asked for pair in await interview.pairs(q, before, after)]
         made.note(budgets=asdict(settings.budgets(None)))
-        made.note(model=models.player.model or models.client.profile.model, judge=models.client.profile.model)
+        made.note(model=models.name, judge=models.client.profile.model)
     figures = Figures(
         story=tale.id,
         questions=len(asked),

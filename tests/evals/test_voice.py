@@ -71,7 +71,7 @@ async def _voice(server: ModelServer, out: Path, story: Path | None, **options: 
     server.on_fold, server.on_major_fold = _fold, _major
     server.on_reply = server.on.get("reply") or _reply
     given: dict[str, Any] = {"session": None, "questions": 2, "repeats": 1, "seed": 3, "limit": 14, "as_json": True}
-    assert await run(story=story, model=server.base_url, out=out, **(given | options))
+    assert await run(**({"story": story, "model": server.base_url, "out": out} | given | options))
     result: dict[str, Any] = json.loads((out / "result.json").read_text(encoding="utf-8"))
     return result
 
@@ -152,18 +152,25 @@ async def test_answers_that_are_the_same_need_no_judge(tale: Path, tmp_path: Pat
     assert (result["outcomes"]["after"]["identical"], result["outcomes"]["after"]["share_of_a"]) == (1, None)
 
 
-async def test_an_export_is_played_with_its_whole_card(tale: Path, tmp_path: Path, database_of: Any) -> None:
+async def test_an_export_is_played_with_its_whole_card_by_the_models_of_the_settings(
+    tmp_path: Path, database_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "export.json"
     document = json.loads(await database_of({**ENGLISH, "turns": ENGLISH["turns"][:14]}))
     document["character"]["card"]["personality"] = "Loud, warm, never tired of his own tales."
     path.write_text(json.dumps(document), encoding="utf-8")
-    async with ModelServer() as server:
-        server.on["eval_voice"] = _just
-        result = await _voice(server, tmp_path / "out", path, questions=1)
-        assert all(
-            "never tired of his own tales" in str(r.body) for r in [*server.of("reply"), *server.of("eval_voice")]
-        )
-    assert result["story"] == "export"
+    async with ModelServer(model="actor", api_key="one") as actor, ModelServer(model="scribe", api_key="two") as scribe:
+        settings = {"LLM_BASE_URL": actor.base_url, "LLM_API_KEY": "one", "FOLDER_BASE_URL": scribe.base_url}
+        for name, value in {**settings, "FOLDER_API_KEY": "two"}.items():
+            monkeypatch.setenv(name, value)
+        actor.on_reply = _reply
+        scribe.on["eval_voice"] = _just
+        result = await _voice(scribe, tmp_path / "out", path, questions=1, model="configured")
+        assert {request.purpose for request in actor.requests} == {"reply"}
+        assert {request.purpose for request in scribe.requests} >= {"fold", "eval_voice"}
+        shown = [*actor.requests, *scribe.of("eval_voice")]
+        assert all("never tired of his own tales" in str(request.body) for request in shown)
+    assert (result["story"], result["model"], result["judge"]) == ("export", "actor", "scribe")
     assert result["outcomes"]["after"]["counts"]["worse"] == 1
 
 
