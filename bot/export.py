@@ -296,13 +296,13 @@ def _memory_line(memory: Memory) -> str:
 
 
 def _said(content: Content) -> str:
-    text, speaker = _flat(content.text), _flat(content.speaker)
+    text, speaker = flat(content.text), flat(content.speaker)
     match content.kind:
         case MemoryKind.CLAIM:
-            to = f" to {_flat(content.addressee)}" if content.addressee else ""
+            to = f" to {flat(content.addressee)}" if content.addressee else ""
             return f"{speaker} said{to}: {text}"
         case MemoryKind.SECRET:
-            return f"{speaker} lets others believe: {text} Actually: {_flat(content.actual)}"
+            return f"{speaker} lets others believe: {text} Actually: {flat(content.actual)}"
         case MemoryKind.QUOTE:
             return f"{speaker}: “{text}”"
         case _:
@@ -351,7 +351,7 @@ def _audit(archive: Archive) -> Iterator[str]:
     ]
     for at, memory, before, after in sorted(changes, key=lambda change: (change[0], change[1].number)):
         history = archive.histories[memory.number]
-        reason = f", because: {_flat(after.reason)}" if after.reason else ""
+        reason = f", because: {flat(after.reason)}" if after.reason else ""
         yield f"- {_when(at)}: #{memory.number} by {after.by}{reason}"
         for label, version in (("before", before), ("after", after)):
             withheld = is_withheld(version, memory, history)
@@ -363,7 +363,8 @@ def _when(at: datetime | None) -> str:
     return "" if at is None else f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def _flat(text: str) -> str:
+def flat(text: str) -> str:
+    """A text in one line of Markdown that means nothing but its words."""
     return " ".join(_escaped(text).split())
 
 

@@ -37,6 +37,11 @@ class Keeper:
     asked: int = 0
     failed: int = 0
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """The three figures by name."""
+        return {"kept": self.kept, "asked": self.asked, "failed": self.failed}
+
 
 @asynccontextmanager
 async def kept_answers(

@@ -17,6 +17,10 @@ CONFIGURED: Final = "configured"
 _ARMS: Final = ("nothing", "summary", "long-summary", "window", "chapters", "ledger", "recall")
 
 
+class _Options(Protocol):
+    def add_argument(self, *names: str, **rest: Any) -> Any: ...
+
+
 class _Commands(Protocol):
     def add_parser(self, name: str, **rest: Any) -> argparse.ArgumentParser: ...
 
@@ -24,17 +28,38 @@ class _Commands(Protocol):
 def add_evaluations(parser: argparse.ArgumentParser) -> None:
     """``kataribe eval …``."""
     evaluations = parser.add_subparsers(required=True, metavar="WHAT")
+    audit = _command(evaluations, "audit", "memories against the story that they were made from")
+    audit.add_argument(
+        "stories", nargs="*", type=Path, metavar="FILE", help="exports as JSON, or stories that are played"
+    )
+    audit.add_argument("--session", type=int, metavar="N", help="a story of your own database, which is only read")
+    _model(audit, "who audits, and folds what is played", CONFIGURED)
+    audit.add_argument("--seed", type=int, default=1, help="sent to the model")
+    audit.add_argument("--limit", type=int, metavar="N", help="the first N chapters only")
     lies = _command(evaluations, "lies", "do lies, secrets and imaginings stay what they are")
     lies.add_argument("stories", nargs="+", type=Path, metavar="FILE", help="stories with their truth, as JSON")
-    lies.add_argument("--folder", choices=("truth", "adversary", "model"), default="truth", help="who folds")
-    lies.add_argument("--seed", type=int, default=1, help="for the adversary's choices")
+    folders = lies.add_mutually_exclusive_group()
+    folders.add_argument("--folder", choices=("truth", "adversary"), default="truth", help="who folds, by script")
+    _model(folders, "who folds")
+    lies.add_argument("--seed", type=int, default=1, help="for the adversary's choices, and sent to a model")
     people = _command(evaluations, "people", "is of a person what is kept about them")
     people.add_argument("dialogues", type=Path, metavar="FILE", help="one person's dialogues, as JSON lines")
-    people.add_argument(
-        "--model", action="store_true", help="the model of .env judges; personas.json beside FILE scores it"
-    )
+    _model(people, "who judges; personas.json beside FILE scores it")
+    people.add_argument("--seed", type=int, default=1, help="sent to the model")
     people.add_argument("--limit", type=int, metavar="N", help="the first N dialogues only")
     _add_recall(evaluations)
+    voice = _command(evaluations, "voice", "does a character keep its voice after folds")
+    voice.add_argument(
+        "story", nargs="?", type=Path, metavar="FILE", help="an export as JSON, or a story; it is played"
+    )
+    voice.add_argument("--session", type=int, metavar="N", help="a story of your own database, which is only read")
+    _model(voice, "who plays, folds and judges", CONFIGURED)
+    voice.add_argument(
+        "--questions", type=int, default=6, metavar="N", help="how many are asked, at most 8 (default: 6)"
+    )
+    voice.add_argument("--repeats", type=int, default=1, metavar="N", help="how often, with another seed each time")
+    voice.add_argument("--seed", type=int, default=1, help="sent to the model")
+    voice.add_argument("--limit", type=int, metavar="N", help="the first N turns only")
 
 
 def _add_recall(evaluations: _Commands) -> None:
@@ -80,7 +105,7 @@ def _command(commands: _Commands, name: str, what: str) -> argparse.ArgumentPars
     return parser
 
 
-def _model(parser: argparse.ArgumentParser, what: str, default: str | None = None) -> None:
+def _model(parser: _Options, what: str, default: str | None = None) -> None:
     """``--model``: which model to ask."""
     parser.add_argument(
         "--model", nargs="?", const=CONFIGURED, default=default, metavar="WHICH",

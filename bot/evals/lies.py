@@ -11,12 +11,15 @@ import logging
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from bot.evals.folders import BEYOND, AdversaryFolder, imagined_texts
+from bot.evals.machinery import ModelAt, kept_model
 from bot.evals.playing import Played, play
+from bot.evals.progress import progress
 from bot.evals.report import counts, table
 from bot.evals.runs import open_run
 from bot.evals.stories import Story, load_story
@@ -281,25 +284,36 @@ class _Look:
         return any(memory.content.text in b.text for b in self._cited(memory) if b.kind is BeatKind.SPEECH)
 
 
-async def run(*, stories: Sequence[Path], folder: str, seed: int, as_json: bool, out: Path | None) -> bool:
+async def run(
+    *, stories: Sequence[Path], folder: str, model: str | None, seed: int, as_json: bool, out: Path | None
+) -> bool:
     """Play each story and print its figures; whether a scripted folder did what it must, and nothing that it must not.
 
-    Raises StoryUnreadable, and SettingsError when a model is to fold and none is set.
+    Raises StoryUnreadable, and SettingsError when the model of the settings is to fold and none is set.
     """
     logging.getLogger("bot").addHandler(logging.NullHandler())  # what is noteworthy is in the figures
     loaded = [load_story(path) for path in stories]
-    made = open_run("eval lies", out, settings={"folder": folder}, seed=seed, inputs=stories)
+    by = "model" if model else folder
+    made = open_run("eval lies", out, settings={"folder": by}, seed=seed, inputs=stories)
     results = []
-    for story in loaded:
-        with tempfile.TemporaryDirectory() as database:
-            played = await play(story, folder, seed, Path(database))
-        results.append((measure(played), _record(played, story)))
+    async with AsyncExitStack() as stack:
+        who: str | ModelAt = folder
+        keeper = None
+        if model:
+            who, keeper = await stack.enter_async_context(kept_model(model, made, repeat=seed))
+        advance = stack.enter_context(progress(sum(len(story.turns) for story in loaded), made.record["what"]))
+        for story in loaded:
+            with tempfile.TemporaryDirectory() as database:
+                played = await play(story, who, seed, Path(database), advance)
+            results.append((measure(played), _record(played, story)))
+    if keeper:
+        made.note(answers=keeper.counts)
     whole = made.save({"stories": [{**record, **asdict(figures)} for figures, record in results]})
     if as_json:
         print(json.dumps(whole, ensure_ascii=False, indent=1))
     else:
         print("\n\n".join(_as_table(figures, {**made.record, **record}) for figures, record in results))
-    return folder == "model" or not any(figures.misses(folder) for figures, _ in results)
+    return model is not None or not any(figures.misses(folder) for figures, _ in results)
 
 
 def _record(played: Played, story: Story) -> dict[str, Any]:

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+from pydantic import SecretStr
 
 from bot.demo.embedded import EmbeddedModel
 from bot.demo.model import small_model
-from bot.errors import KataribeError
+from bot.errors import KataribeError, UserError
+from bot.evals.answers import Keeper, kept_answers
 from bot.evals.commands import CONFIGURED, SMALL
+from bot.evals.runs import Run
 from bot.settings import Settings, load_settings
+
+# Codes of requests that no try will make right: the server is gone, refuses the key, or has no such model.
+_GONE: Final = ("model-unavailable", "model-key", "model-missing")
+
+
+class ModelGone(KataribeError):
+    """The model server gives no answers; says in a line how to go on."""
+
+    def __init__(self, error: object) -> None:
+        super().__init__(
+            f"The model server gives no answers any more ({error}). Start the same command again: it goes on where it was."
+        )
 
 
 class Clock:
@@ -42,11 +58,13 @@ class ModelAt:
 
 
 @asynccontextmanager
-async def model_at(which: str, folder: Path, *, slots: int = 2, context: int = 16_384) -> AsyncIterator[ModelAt]:
+async def model_at(
+    which: str, folder: Path, *, slots: int = 2, context: int = 16_384, plays: bool = False
+) -> AsyncIterator[ModelAt]:
     """The model that ``--model`` names. The small one is started as a llama.cpp server for as long as the block lasts.
 
-    ``slots`` and ``context`` (tokens of all slots together) are the small model's; its log goes to ``folder``. Raises
-    SettingsError and KataribeError.
+    ``slots`` and ``context`` (tokens of all slots together) are the small model's; its log goes to ``folder``. Of the settings'
+    models it is the one that folds, unless it ``plays``. Raises SettingsError and KataribeError.
     """
     if which == SMALL:
         server = EmbeddedModel(await small_model(), log=folder / "model.log", context=context, slots=slots)
@@ -55,12 +73,12 @@ async def model_at(which: str, folder: Path, *, slots: int = 2, context: int = 1
         return
     own = load_settings(need=("llm_base_url",) if which == CONFIGURED else ())
     if which == CONFIGURED:
-        is_own = own.folder_base_url is None
+        is_own = plays or own.folder_base_url is None
         key = own.llm_api_key if is_own else own.folder_api_key
         yield ModelAt(
-            own.folder_base_url or own.llm_base_url or "",
+            (own.llm_base_url if is_own else own.folder_base_url) or "",
             key.get_secret_value() if key else None,
-            own.folder_model or (own.llm_model if is_own else None),
+            (None if plays else own.folder_model) or (own.llm_model if is_own else None),
             own.llm_parallel,
         )
     elif which.startswith(("http://", "https://")):
@@ -69,25 +87,55 @@ async def model_at(which: str, folder: Path, *, slots: int = 2, context: int = 1
         raise KataribeError(f"--model {which}: it is neither {SMALL} nor an address such as http://127.0.0.1:8080/v1.")
 
 
-def settings_for(address: str, database: Path, changes: Mapping[str, Any], *, with_model: bool) -> Settings:
-    """Settings with the model at ``address`` and ``changes``; ``with_model`` lets the environment's folder model fold and judge.
+@asynccontextmanager
+async def kept_model(
+    which: str, run: Run, *, repeat: int = 0, slots: int = 1, context: int = 8_192
+) -> AsyncIterator[tuple[ModelAt, Keeper]]:
+    """The model that ``--model`` names, asked by way of the run's kept answers; see ``model_at`` and ``kept_answers``."""
+    async with (
+        model_at(which, run.folder, slots=slots, context=context) as at,
+        kept_answers(at.base_url, run.answers, api_key=at.api_key, repeat=repeat, redraws=True) as keeper,
+    ):
+        yield replace(at, base_url=keeper.base_url, api_key=None), keeper
 
-    Raises SettingsError when that model is not set.
+
+def settings_for(
+    address: str, database: Path, changes: Mapping[str, Any], *, with_model: ModelAt | None = None
+) -> Settings:
+    """Settings with the model at ``address`` and ``changes``; ``with_model`` folds and judges, by the environment's settings.
+
+    It is asked one thing at a time, so that a run that is repeated asks the same. Raises SettingsError when the environment's
+    settings are wrong.
     """
     fixed: dict[str, Any] = {
         "llm_base_url": address, "llm_api_key": None, "llm_model": None, "llm_window": None, "llm_temperature": None,
         "database_url": f"sqlite+aiosqlite:///{database.as_posix()}", "fold_profile": "local", "fold_delay_seconds": 0,
         **changes,
     }  # fmt: skip
-    if not with_model:
+    if with_model is None:
         return Settings.model_construct(**fixed)
-    own = load_settings(need=("llm_base_url",))
     folder = {
-        "folder_base_url": own.folder_base_url or own.llm_base_url,
-        "folder_api_key": own.folder_api_key if own.folder_base_url else own.llm_api_key,
-        "folder_model": own.folder_model or own.llm_model,
+        "folder_base_url": with_model.base_url,
+        "folder_api_key": SecretStr(with_model.api_key) if with_model.api_key else None,
+        "folder_model": with_model.model,
+        "llm_parallel": 1,
     }
-    return own.model_copy(update={**fixed, **folder})
+    return load_settings().model_copy(update={**fixed, **folder})
+
+
+def require_answers(failed: Iterable[str]) -> None:
+    """Raise ModelGone if one of the reasons for which background work failed is that the server gives no answers at all.
+
+    Figures without that work would say nothing of the memory.
+    """
+    for reason in failed:
+        if reason.startswith(_GONE):
+            raise ModelGone(reason)
+
+
+def is_gone(error: UserError) -> bool:
+    """Whether a request failed for that reason."""
+    return error.code in _GONE
 
 
 @contextmanager

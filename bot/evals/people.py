@@ -12,7 +12,8 @@ import logging
 import math
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -23,7 +24,8 @@ from zoneinfo import ZoneInfo
 from bot.core import Core, open_core
 from bot.evals.dialogues import ZONE, Dialogue, Talks, load_talks
 from bot.evals.judges import ScriptedJudge, of_oneself
-from bot.evals.machinery import Clock, overheard, settings_for
+from bot.evals.machinery import Clock, ModelAt, kept_model, overheard, require_answers, settings_for
+from bot.evals.progress import progress
 from bot.evals.report import counts, table
 from bot.evals.runs import open_run
 from bot.evals.scripted import scripted_model
@@ -129,15 +131,18 @@ def _changes(before: Trait | None, trait: Trait) -> Iterator[str]:
         )
 
 
-async def play(talks: Talks, folder: Path, *, with_model: bool) -> Played:
-    """Play the dialogues of a person, and the days after them. The database is made in ``folder``.
+async def play(
+    talks: Talks, folder: Path, model: ModelAt | None = None, advance: Callable[[int], object] = lambda _: None
+) -> Played:
+    """Play the dialogues of a person, and the days after them; ``model`` judges, or a script. The database is made in ``folder``.
 
-    Raises SettingsError when a model is to judge and none is set.
+    ``advance`` hears of the dialogues that are done. Raises SettingsError when a model judges and the environment's settings
+    are wrong, and ModelGone.
     """
-    judge = None if with_model else ScriptedJudge()
-    stage = _Stage(talks, judge)
+    judge = None if model else ScriptedJudge()
+    stage = _Stage(talks, judge, advance)
     async with scripted_model(stage.answer) as address:
-        settings = _settings(address, folder / "people.db", with_model=with_model)
+        settings = _settings(address, folder / "people.db", model)
         with overheard("bot.judging", partial(_count, stage.played)):
             async with open_core(settings, clock=stage.clock) as core:
                 await stage.play(core)
@@ -149,8 +154,9 @@ async def play(talks: Talks, folder: Path, *, with_model: bool) -> Played:
 class _Stage:
     """One running play."""
 
-    def __init__(self, talks: Talks, judge: ScriptedJudge | None) -> None:
+    def __init__(self, talks: Talks, judge: ScriptedJudge | None, advance: Callable[[int], object]) -> None:
         self._talks = talks
+        self._advance = advance
         self._judge = judge
         self._reply = ""
         self._message_id = 10_000
@@ -172,6 +178,7 @@ class _Stage:
         early = len(dialogues) - math.ceil(len(dialogues) * _LATE_SHARE)
         for number, dialogue in enumerate(dialogues):
             await self._dialogue(core, dialogue, PAUSE if number >= early else timedelta())
+            self._advance(1)
         await self._wait(core, self.clock.time + QUIET)
 
     async def _dialogue(self, core: Core, dialogue: Dialogue, later: timedelta) -> None:
@@ -211,6 +218,7 @@ class _Stage:
                 if await core.store.due_judgements(self.clock()):
                     await core.judging.run_due()
             await self._look(core)
+            require_answers(self.played.failed)
             morning += _DAY if self.played.waiting else _WEEK
         self.clock.time = max(self.clock.time, until)
 
@@ -281,21 +289,31 @@ def _of_others(talks: Talks, played: Played) -> Iterator[Finding]:
                 yield Finding(tier, text, theirs)
 
 
-async def run(*, dialogues: Path, model: bool, limit: int | None, as_json: bool, out: Path | None) -> bool:
+async def run(
+    *, dialogues: Path, model: str | None, seed: int, limit: int | None, as_json: bool, out: Path | None
+) -> bool:
     """Play a person's dialogues and print the figures; whether the scripted judge did what it must and not what it must not.
 
-    Raises DialoguesUnreadable, and SettingsError when a model is to judge and none is set.
+    Raises DialoguesUnreadable, and SettingsError when the model of the settings is to judge and none is set.
     """
     logging.getLogger("bot").addHandler(logging.NullHandler())  # what is noteworthy is in the figures
     talks = load_talks(dialogues, limit)
-    made = open_run("eval people", out, settings={"judge": "model" if model else "scripted"}, inputs=[dialogues])
-    with tempfile.TemporaryDirectory() as database:
-        played = await play(talks, Path(database), with_model=model)
+    by = {"judge": "model" if model else "scripted", "limit": limit}
+    made = open_run("eval people", out, settings=by, seed=seed, inputs=[dialogues])
+    async with AsyncExitStack() as stack:
+        at = keeper = None
+        if model:
+            at, keeper = await stack.enter_async_context(kept_model(model, made, repeat=seed))
+        database = stack.enter_context(tempfile.TemporaryDirectory())
+        advance = stack.enter_context(progress(len(talks.dialogues), made.record["what"]))
+        played = await play(talks, Path(database), at, advance)
+    if keeper:
+        made.note(answers=keeper.counts)
     figures = measure(talks, played)
     made.note(model=played.model, person=talks.person, pause_days=PAUSE.days, quiet_days=QUIET.days)
     whole = made.save(asdict(figures))
     print(json.dumps(whole, ensure_ascii=False, indent=1) if as_json else _as_table(figures, made.record))
-    return model or not figures.misses()
+    return model is not None or not figures.misses()
 
 
 def _as_table(figures: Figures, record: dict[str, Any]) -> str:
@@ -321,9 +339,9 @@ def _as_table(figures: Figures, record: dict[str, Any]) -> str:
     )
 
 
-def _settings(address: str, database: Path, *, with_model: bool) -> Settings:
+def _settings(address: str, database: Path, model: ModelAt | None) -> Settings:
     changes = {"default_time_zone": ZONE, "fold_attempts": _TRIES}
-    return settings_for(address, database, changes, with_model=with_model)
+    return settings_for(address, database, changes, with_model=model)
 
 
 def _count(played: Played, record: logging.LogRecord) -> None:

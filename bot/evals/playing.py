@@ -1,12 +1,12 @@
-"""Plays a story of the evaluation through the real engine, folder and store, and corrects lies on the way."""
+"""Plays a story of the evaluation through the real engine, folder and store; in that of lies it corrects some on the way."""
 
 from __future__ import annotations
 
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Final
 
 from bot.core import Core, open_core
 from bot.evals.folders import AdversaryFolder, Asked, Book, Lie, ScriptedFolder, TruthFolder, numbered
-from bot.evals.machinery import Clock, overheard, settings_for
+from bot.evals.machinery import Clock, ModelAt, overheard, require_answers, settings_for
 from bot.evals.scripted import scripted_model
 from bot.evals.stories import Story, StoryTurn, TrueClaim, seq_of
 from bot.memory import markup
@@ -29,7 +29,7 @@ from bot.settings import Settings
 
 MODERATOR: Final = 900
 FIRST_PLAYER: Final = 1_001
-_CHANNEL: Final = 2
+CHANNEL: Final = 2
 _LIES: Final = 3
 # The lies to correct are told early, so that folds enough come after the correction.
 _EARLY_SHARE: Final = 0.4
@@ -40,7 +40,10 @@ _RETOLD_LIKENESS: Final = 0.5
 _ROOMS: Final = 13
 _SHORTEST_ROOM: Final = 60
 _CORRECTIONS: Final = (CorrectionKind.SAID_NOT_TRUE, CorrectionKind.RETRACT, CorrectionKind.EDIT)
-_KINDS: Final = {"truth": TruthFolder, "adversary": AdversaryFolder}
+
+
+def _unseen(_: int) -> None:
+    """Nobody waits for it."""
 
 
 @dataclass(slots=True)
@@ -61,23 +64,44 @@ class Played:
     thoughts_shown: int = 0
 
 
-async def play(story: Story, kind: str, seed: int, folder_path: Path) -> Played:
-    """Play a story to its end and fold all of it; ``kind`` is ``truth``, ``adversary`` or ``model``.
+async def play(
+    story: Story, who: str | ModelAt, seed: int, folder_path: Path, advance: Callable[[int], object] = _unseen
+) -> Played:
+    """Play a story with its corrected lies to its end and fold all of it; ``who`` folds: ``truth``, ``adversary`` or a model.
 
-    The database is made in ``folder_path``. Raises SettingsError when a model is to fold and none is set.
+    The database is made in ``folder_path``. ``advance`` hears of the turns that are done, as many as the story has. Raises
+    SettingsError when a model folds and the environment's settings are wrong, and ModelGone.
     """
     book = Book(story, tuple(chosen_lies(story)))
-    folder: ScriptedFolder | None = None
-    if kind == "truth":
-        folder = TruthFolder(book)
-    elif kind == "adversary":
-        folder = AdversaryFolder(book, seed)
-    stage = _Stage(story, book, folder)
+    if isinstance(who, ModelAt):
+        return await _to_the_end(Stage(story, book, None, advance), folder_path, who)
+    folder = AdversaryFolder(book, seed) if who == "adversary" else TruthFolder(book)
+    return await _to_the_end(Stage(story, book, folder, advance), folder_path)
+
+
+async def play_plainly(
+    story: Story, folder: ModelAt, folder_path: Path, advance: Callable[[int], object], chapters: int | None = None
+) -> Played:
+    """The same with a model that folds, and without any lie added or corrected.
+
+    With ``chapters`` the play ends once there are so many, and the rest stays raw.
+    """
+    return await _to_the_end(Stage(story, Book(story, ()), None, advance), folder_path, folder, chapters)
+
+
+async def _to_the_end(
+    stage: Stage, folder_path: Path, model: ModelAt | None = None, chapters: int | None = None
+) -> Played:
     async with scripted_model(stage.answer) as address:
-        settings = _settings(address, folder_path / f"{story.id}.db", story, with_model=folder is None)
+        settings = stage.settings(address, folder_path / "story.db", model)
         with overheard("bot.folder", partial(_count_drops, stage.dropped)):
             async with open_core(settings, clock=stage.clock) as core:
-                await stage.play(core)
+                await stage.begin(core)
+                while stage.is_going_on and not await stage.has_chapters(core, chapters):
+                    await stage.step(core)
+                    await stage.fold(core)
+                if stage.is_going_on:
+                    return await stage.played(core, settings)
             rest = settings.model_copy(update={"fold_trigger": 3, "fold_floor": 1, "fold_room": 1})
             async with open_core(rest, clock=stage.clock) as core:
                 await stage.fold_the_rest(core)
@@ -98,20 +122,35 @@ def chosen_lies(story: Story) -> Iterator[Lie]:
         yield Lie(claim, how, new)
 
 
-class _Stage:
-    """One running play."""
+class Stage:
+    """One running play. It outlives the core that it is played with: the next one goes on with the same database.
 
-    def __init__(self, story: Story, book: Book, folder: ScriptedFolder | None) -> None:
+    ``folder`` is None where a model folds; ``card`` is what the story plays, by default its first card with the others'
+    descriptions.
+    """
+
+    def __init__(
+        self,
+        story: Story,
+        book: Book,
+        folder: ScriptedFolder | None,
+        advance: Callable[[int], object] = _unseen,
+        card: Card | None = None,
+    ) -> None:
         self._story = story
         self._book = book
         self._folder = folder
+        self._advance = advance
+        described = "\n".join(f"{c.name}: {c.description}" for c in story.cards)
+        self._card = card or Card(story.cards[0].name, described)
+        self._steps = _steps(story)
         self._reply = ""
         self._message_id = 10_000
         self._session: Session | None = None
         self._absorbed = 0
         self.clock = Clock()
         self.dropped: Counter[str] = Counter()
-        self._failed: Counter[str] = Counter()
+        self.failed: Counter[str] = Counter()
         self._majors = 0
         self._thoughts_shown = 0
         self._player_ids = {p.id: FIRST_PLAYER + i for i, p in enumerate(story.players)}
@@ -124,62 +163,82 @@ class _Stage:
             return json.dumps(self._folder.fold(Asked.read(message)), ensure_ascii=False)
         return json.dumps(self._folder.major(numbered(message)), ensure_ascii=False)
 
-    async def play(self, core: Core) -> None:
-        """Every turn of the story, with the folds that fall due, and the corrections after them."""
-        steps = _steps(self._story)
-        card = self._story.cards[0]
-        description = "\n".join(f"{c.name}: {c.description}" for c in self._story.cards)
-        opening = steps.pop(0) if steps[0][0].by_player is None else []
+    @property
+    def is_going_on(self) -> bool:
+        """Whether turns are left."""
+        return bool(self._steps)
+
+    @property
+    def session(self) -> Session:
+        """The session that is played."""
+        if self._session is None:
+            raise RuntimeError("nothing was played yet")
+        return self._session
+
+    def settings(self, address: str, database: Path, model: ModelAt | None) -> Settings:
+        """Budgets cut to the story, with the story's own turns as replies; ``model`` folds where no folder is scripted."""
+        return _settings(address, database, self._story, model)
+
+    async def begin(self, core: Core) -> None:
+        """The session, and the story's first turn where a character opens it."""
+        opening = self._steps.pop(0) if self._steps[0][0].by_player is None else []
         first = _reply_of(opening, []) if opening else ""
-        scope, place = Scope(1, MODERATOR), Place(1, _CHANNEL)
-        await core.characters.create(scope, Card(card.name, description, first), "")
-        started = await core.engine.start_session(place, scope, markup.plain_name(card.name), greeting=bool(first))
+        scope, place = Scope(1, MODERATOR), Place(1, CHANNEL)
+        await core.characters.create(scope, replace(self._card, first_message=first, alternate_greetings=()), "")
+        name = markup.plain_name(self._card.name)
+        started = await core.engine.start_session(place, scope, name, greeting=bool(first))
         self._session = started.session
         if started.greeting:
             self._note(opening, started.greeting.turn, [])
-        for step in steps:
-            self.clock.pass_minutes(1)
-            if step[0].by_player is None:
-                await self._replied(core, step)
-            else:
-                await self._heard(core, step[0])
-            await self._fold(core)
+        self._advance(len(opening))
+
+    async def step(self, core: Core) -> bool:
+        """The next message, or the reply to those before; whether it was a reply."""
+        step = self._steps.pop(0)
+        is_reply = step[0].by_player is None
+        self.clock.pass_minutes(1)
+        if is_reply:
+            await self._replied(core, step)
+        else:
+            await self._heard(core, step[0])
+        self._advance(len(step))
+        return is_reply
+
+    async def has_chapters(self, core: Core, count: int | None) -> bool:
+        """Whether so many chapters are written; never with None."""
+        return count is not None and len((await core.store.memory(self.session.id)).chapters) >= count
 
     async def fold_the_rest(self, core: Core) -> None:
         """What is still raw becomes chapters too, all but one last message of nobody's story."""
         self.clock.time += timedelta(days=1)
-        message = PlayerMessage(
-            self._message_id, _CHANNEL, FIRST_PLAYER, self._story.players[0].name, "…", self.clock()
-        )
+        message = PlayerMessage(self._message_id, CHANNEL, FIRST_PLAYER, self._story.players[0].name, "…", self.clock())
         await core.engine.hear(message)
-        await core.store.request_fold(self._of.id, FoldKind.FOLD, self.clock())
+        await self.fold_now(core)
+
+    async def fold_now(self, core: Core) -> None:
+        """Whatever is over the trigger becomes chapters, though nothing was written."""
+        await core.store.request_fold(self.session.id, FoldKind.FOLD, self.clock())
         for _ in range(6):
             self.clock.pass_minutes(1)
-            await self._fold(core)
+            await self.fold(core)
 
     async def played(self, core: Core, settings: Settings) -> Played:
         """The outcome."""
-        memory = await core.store.memory(self._of.id)
-        histories = await core.store.histories(self._of.id, [m.number for m in memory.memories])
-        turns = await core.store.turns(self._of.id, 1, 10**6)
+        memory = await core.store.memory(self.session.id)
+        histories = await core.store.histories(self.session.id, [m.number for m in memory.memories])
+        turns = await core.store.turns(self.session.id, 1, 10**6)
         return Played(
             self._book, memory, histories, {t.seq: t for t in turns}, self._player_ids, self._folder,
             core.folder_model.profile.model, settings,
-            self._majors, self._failed, self.dropped, self._thoughts_shown,
+            self._majors, self.failed, self.dropped, self._thoughts_shown,
         )  # fmt: skip
-
-    @property
-    def _of(self) -> Session:
-        if self._session is None:
-            raise RuntimeError("nothing was played yet")
-        return self._session
 
     async def _heard(self, core: Core, turn: StoryTurn) -> None:
         self._message_id += 1
         player = next(p for p in self._story.players if p.id == turn.by_player)
         text = "\n".join(_as_typed(beat.kind, beat.text) for beat in turn.beats)
         await core.engine.hear(
-            PlayerMessage(self._message_id, _CHANNEL, self._player_ids[player.id], player.name, text, self.clock())
+            PlayerMessage(self._message_id, CHANNEL, self._player_ids[player.id], player.name, text, self.clock())
         )
         found = await core.store.turn_of_message(self._message_id)
         if found is not None:
@@ -188,11 +247,11 @@ class _Stage:
     async def _replied(self, core: Core, step: Sequence[StoryTurn]) -> None:
         added, lies = self._lies_told(step)
         self._reply = _reply_of(step, added)
-        reply = await core.engine.reply(self._of.id)
+        reply = await core.engine.reply(self.session.id)
         if reply is None:
             raise RuntimeError(f"nothing was unanswered before turn {step[0].seq}")
         self._message_id += 1
-        await core.engine.delivered(reply.turn.id, _CHANNEL, [self._message_id])
+        await core.engine.delivered(reply.turn.id, CHANNEL, [self._message_id])
         thoughts = [beat.text for turn in step for beat in turn.beats if beat.kind == "thought"]
         self._thoughts_shown += sum(thought in reply.text for thought in thoughts)
         self._note(step, reply.turn, added)
@@ -229,9 +288,10 @@ class _Stage:
             cite = wanted[at][0]
             self._book.places[cite] = (*self._book.places.get(cite, ()), Citation(turn.seq, place))
 
-    async def _fold(self, core: Core) -> None:
+    async def fold(self, core: Core) -> None:
+        """The folds that are due, and the corrections after them. Raises ModelGone."""
         await core.folder.run_due()
-        memory = await core.store.memory(self._of.id)
+        memory = await core.store.memory(self.session.id)
         absorbed = sum(chapter.absorbed for chapter in memory.chapters)
         self._majors += absorbed > self._absorbed
         self._absorbed = absorbed
@@ -239,11 +299,12 @@ class _Stage:
             for standing in [] if lie.is_corrected else _standing(memory, lie):
                 await self._correct(core, lie, standing)
                 lie.newest = max(m.number for m in memory.memories)
-        self._failed = Counter(f.error for f in (await core.store.figures(self._of.id)).folds if f.error)
+        self.failed = Counter(f.error for f in (await core.store.figures(self.session.id)).folds if f.error)
+        require_answers(self.failed)
 
     async def _correct(self, core: Core, lie: Lie, standing: Memory) -> None:
         correction = Correction(lie.how, MODERATOR, "a lie", lie.new_text if lie.how is CorrectionKind.EDIT else "")
-        await core.moderation.correct(self._of.id, correction, standing.number)
+        await core.moderation.correct(self.session.id, correction, standing.number)
         lie.numbers.append(standing.number)
         now = max(seq_of(cite) for cite in self._book.places)
         lie.retell_from = [now + round(share * len(self._story.turns)) for share in _RETOLD_AFTER]
@@ -294,14 +355,14 @@ def _squeezed(text: str) -> str:
     return "".join(c for c in text if c.isalnum())
 
 
-def _settings(address: str, database: Path, story: Story, *, with_model: bool) -> Settings:
+def _settings(address: str, database: Path, story: Story, model: ModelAt | None) -> Settings:
     tokens = sum(estimate(beat.text) + 20 for turn in story.turns for beat in turn.beats)
     room = max(_SHORTEST_ROOM, tokens // _ROOMS)
     changes = {
         "fold_trigger": 3 * room, "fold_ceiling": 12 * room, "fold_floor": room, "fold_room": room,
         "fold_stretch": 2 * room, "fold_chapters_total": room // 2, "fold_attempts": 3,
     }  # fmt: skip
-    return settings_for(address, database, changes, with_model=with_model)
+    return settings_for(address, database, changes, with_model=model)
 
 
 def _count_drops(dropped: Counter[str], record: logging.LogRecord) -> None:

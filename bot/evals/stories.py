@@ -30,6 +30,7 @@ class StoryCard(_Part):
 
     name: str
     description: str = ""
+    personality: str = ""
 
 
 class StoryPlayer(_Part):

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from bot.evals import runs
+from tests.evals.small import small
+
+__all__ = ["results", "small"]
 
 
 @pytest.fixture(autouse=True)

@@ -11,14 +11,15 @@ import pytest
 
 from bot import __main__ as command_line
 from bot.evals.folders import AdversaryFolder, Asked, Book, Lie
-from bot.evals.lies import Figures, measure
+from bot.evals.lies import Figures, measure, run
+from bot.evals.machinery import ModelGone
 from bot.evals.playing import Played, play
 from bot.evals.stories import Story, StoryUnreadable, load_story
 from bot.memory.corrections import CorrectionKind
 from bot.memory.memories import Content, Memory, MemoryKind, MemoryStatus, SessionMemory
 from bot.memory.turns import Citation
 from tests.evals.tales import ENGLISH, TALES
-from tests.support.model_server import ModelServer
+from tests.support.model_server import ModelServer, Script
 
 
 @pytest.fixture(params=sorted(TALES))
@@ -55,9 +56,9 @@ async def test_no_fold_however_bad_makes_a_lie_true(story: Story, tmp_path: Path
 async def test_the_same_seed_gives_the_same_figures(tmp_path: Path) -> None:
     story = Story.model_validate(ENGLISH)
     outcomes = []
-    for run in ("one", "two"):
-        (tmp_path / run).mkdir()
-        outcomes.append(measure(await play(story, "adversary", 3, tmp_path / run)))
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        outcomes.append(measure(await play(story, "adversary", 3, tmp_path / name)))
     assert outcomes[0] == outcomes[1]
 
 
@@ -157,31 +158,95 @@ def test_the_command_prints_a_table_or_json(written: Path, capsys: pytest.Captur
     assert result["budgets"]["trigger"] > 0
 
 
-async def test_a_model_folds_at_its_own_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def chapter(body: dict[str, Any]) -> dict[str, Any]:
-        asked = Asked.read(body["messages"][-1]["content"])
-        said = [
-            {"kind": "fact", "text": text, "cites": [str(c)]}
-            for c, (kind, _, text) in asked.beats.items()
-            if kind == "speech"
-        ]
-        return {"memories": said, "opened": [], "resolved": []}
+def _speech_as_facts(body: dict[str, Any]) -> dict[str, Any]:
+    asked = Asked.read(body["messages"][-1]["content"])
+    said = [
+        {"kind": "fact", "text": text, "cites": [str(c)]}
+        for c, (kind, _, text) in asked.beats.items()
+        if kind == "speech"
+    ]
+    return {"memories": said, "opened": [], "resolved": []}
 
+
+async def _lies_by(server: ModelServer, path: Path, out: Path, **options: Any) -> dict[str, Any]:
+    given: dict[str, Any] = {
+        "stories": [path],
+        "folder": "truth",
+        "model": server.base_url,
+        "seed": 1,
+        "as_json": True,
+        "out": out,
+    }
+    assert await run(**(given | options))
+    result: dict[str, Any] = json.loads((out / "result.json").read_text(encoding="utf-8"))
+    return result
+
+
+async def test_a_model_folds_and_is_asked_nothing_twice(written: Path, tmp_path: Path) -> None:
     async with ModelServer(model="summariser") as server:
-        server.on_fold = chapter
-        monkeypatch.setenv("LLM_BASE_URL", server.base_url)
-        played = await play(Story.model_validate(ENGLISH), "model", 1, tmp_path)
+        server.on_fold = _speech_as_facts
+        first = await _lies_by(server, written, tmp_path / "out")
         assert {request.purpose for request in server.requests} == {"fold"}, "replies are the story's own"
+        asked = len(server.requests)
+        again = await _lies_by(server, written, tmp_path / "out")
+        assert len(server.requests) == asked
+        other = await _lies_by(server, written, tmp_path / "out", seed=2)
+        assert [r.body["seed"] for r in server.requests] == [1] * asked + [2] * asked
 
-    figures = measure(played)
-    assert played.model == "summariser"
-    assert (figures.claims_as_fact, figures.player_facts_kept) == ((), (0, 3))
-    assert figures.memories == {"claim": figures.memories["claim"]}
+    (story,) = first["stories"]
+    assert (story["model"], first["seed"], first["settings"]) == ("summariser", 1, {"folder": "model"})
+    assert (story["claims_as_fact"], story["player_facts_kept"]) == ([], [0, 3])
+    assert story["memories"] == {"claim": story["memories"]["claim"]}
+    assert first["answers"] == {"kept": 0, "asked": asked, "failed": 0}
+    assert again["answers"] == {"kept": asked, "asked": 0, "failed": 0}
+    assert again["stories"] == first["stories"] == other["stories"]
+
+
+async def test_a_stopped_run_with_answers_of_no_use_goes_on_where_it_was(written: Path, tmp_path: Path) -> None:
+    """Prose is no fold: it is tried again, and each try has an answer of its own, also when the run is repeated."""
+    async with ModelServer() as server:
+        server.folds.extend(["Once upon a time, far away, there was a baker who never lied."] * 2)
+        server.on_fold = _speech_as_facts
+        first = await _lies_by(server, written, tmp_path / "out")
+        asked = len(server.requests)
+        newest = max((tmp_path / "out" / "answers").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+        newest.unlink()  # as if the run had been stopped before it
+        again = await _lies_by(server, written, tmp_path / "out")
+        assert len(server.requests) == asked + 1
+    assert again["stories"] == first["stories"]
+
+
+async def test_the_small_model_folds(tmp_path: Path, small: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it says, and here it is cut short: every fold holds or is counted."""
+    monkeypatch.setenv("FOLD_OUTPUT_TOKENS", "24")
+    path = tmp_path / "tale.json"
+    path.write_text(json.dumps({**ENGLISH, "turns": ENGLISH["turns"][:6], "truth": {}}), encoding="utf-8")
+    options: dict[str, Any] = {"stories": [path], "folder": "truth", "model": small, "seed": 1, "as_json": True}
+    assert await run(**options, out=tmp_path / "out")
+    whole = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))
+    (story,) = whole["stories"]
+    assert story["model"].startswith("SmolLM2")
+    assert whole["answers"]["asked"] > 0
+    assert story["folds"] or story["folds_failed"]
+
+
+async def test_a_server_that_is_gone_is_no_figure(written: Path, tmp_path: Path) -> None:
+    async with ModelServer() as server:
+        server.on_fold = lambda _: Script.failure(401)
+        with pytest.raises(ModelGone, match="goes on where it was"):
+            await _lies_by(server, written, tmp_path / "out")
+    assert not (tmp_path / "out" / "result.json").exists()
 
 
 def test_a_model_that_folds_must_be_named(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command_line.main(["eval", "lies", str(written), "--folder", "model"]) == 1
+    assert command_line.main(["eval", "lies", str(written), "--model"]) == 1
     assert "LLM_BASE_URL" in capsys.readouterr().err
+
+
+def test_a_model_and_a_script_do_not_fold_together(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command_line.main(["eval", "lies", str(written), "--folder", "adversary", "--model", "small"])
+    assert "not allowed with" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

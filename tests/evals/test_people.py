@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 
 from bot import __main__ as command_line
+from bot import judging
 from bot.evals.dialogues import DialoguesUnreadable, Talks, load_talks
 from bot.evals.judges import ScriptedJudge, of_oneself
-from bot.evals.people import PAUSE, QUIET, Figures, Played, measure, play
+from bot.evals.machinery import ModelGone
+from bot.evals.people import PAUSE, QUIET, Figures, Played, measure, play, run
 from tests.evals.talks import START, TALKS, records, written
-from tests.support.model_server import ModelServer
+from tests.support.model_server import ModelServer, Script
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +28,7 @@ def talks(tmp_path_factory: pytest.TempPathFactory) -> Talks:
 
 @pytest.fixture(scope="module")
 def played(talks: Talks, tmp_path_factory: pytest.TempPathFactory) -> Played:
-    return asyncio.run(play(talks, tmp_path_factory.mktemp("played"), with_model=False))
+    return asyncio.run(play(talks, tmp_path_factory.mktemp("played")))
 
 
 @pytest.fixture
@@ -72,7 +74,7 @@ def test_the_persona_scores_what_was_found(figures: Figures) -> None:
 
 
 async def test_the_same_dialogues_give_the_same_figures(talks: Talks, figures: Figures, tmp_path: Path) -> None:
-    assert measure(talks, await play(talks, tmp_path, with_model=False)) == figures
+    assert measure(talks, await play(talks, tmp_path)) == figures
 
 
 def test_it_sees_what_is_wrong(talks: Talks, played: Played) -> None:
@@ -144,13 +146,14 @@ def test_the_command_prints_a_table_or_json(tmp_path: Path, capsys: pytest.Captu
 
     assert command_line.main(["eval", "people", str(path), "--limit", "2", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert (result["what"], result["settings"], result["person"]) == ("eval people", {"judge": "scripted"}, "P")
+    assert (result["what"], result["person"]) == ("eval people", "P")
+    assert result["settings"] == {"judge": "scripted", "limit": 2}
     assert result["of_others"] == []
     assert result["persona_found"] is None
     assert {"version", "commit", "python", "model"} <= set(result)
 
 
-async def test_a_model_judges_at_its_own_address(talks: Talks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_model_judges_and_is_asked_nothing_twice(tmp_path: Path) -> None:
     def notes(body: dict[str, Any]) -> dict[str, Any]:
         shown = body["messages"][-1]["content"].splitlines()
         own = [line for line in shown if " player P] " in line and "住んで" in line]
@@ -161,15 +164,61 @@ async def test_a_model_judges_at_its_own_address(talks: Talks, tmp_path: Path, m
         server.on["judge_traits"] = lambda _: {
             "new": [{"text": "横浜に住んでいる", "notes": [1], "until": ""}], "seen": [], "updates": [],
         }  # fmt: skip
-        monkeypatch.setenv("LLM_BASE_URL", server.base_url)
-        played = await play(talks, tmp_path, with_model=True)
+        results, asked = [], []
+        for _ in range(2):
+            options: dict[str, Any] = {"dialogues": written(tmp_path), "out": tmp_path / "out", "limit": None}
+            assert await run(**options, model=server.base_url, seed=4, as_json=True)
+            results.append(json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8")))
+            asked.append(len(server.requests))
         assert {request.purpose for request in server.requests} == {"judge_notes", "judge_traits"}
+        assert {request.body["seed"] % 1_000_003 for request in server.requests} == {4}
 
-    figures = measure(talks, played)
-    assert played.model == "judge"
-    assert set(played.notes) == {"横浜に住んでいる"}
-    assert (figures.traits["new"], figures.traits["seen again"] > 0) == (1, True)
-    assert (figures.persona_found, figures.traits_in_persona) == ((1, 4), (1, 1))
+    first, again = results
+    assert (first["model"], first["seed"], first["settings"]["judge"]) == ("judge", 4, "model")
+    assert first["notes"]["kept"] > 0
+    assert (first["traits"]["new"], first["traits"]["seen again"] > 0) == (1, True)
+    assert (first["persona_found"], first["traits_in_persona"]) == ([1, 4], [1, 1])
+    assert (first["answers"]["asked"], again["answers"]["asked"]) == (asked[0], 0)
+    assert asked[0] == asked[1]
+    assert {**again, "answers": None} == {**first, "answers": None}
+
+
+async def test_a_server_that_is_gone_is_no_figure(tmp_path: Path) -> None:
+    async with ModelServer() as server:
+        server.on["judge_notes"] = lambda _: Script.failure(401)
+        options: dict[str, Any] = {"dialogues": written(tmp_path), "out": tmp_path / "out", "limit": 2}
+        with pytest.raises(ModelGone, match="goes on where it was"):
+            await run(**options, model=server.base_url, seed=1, as_json=True)
+    assert not (tmp_path / "out" / "result.json").exists()
+
+
+async def test_the_small_model_judges(tmp_path: Path, small: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it says, and here it is cut short: every judgement holds or is counted."""
+    monkeypatch.setattr(judging, "_ANSWER_TOKENS", 24)
+    said = [
+        ("P", "I run by the river every morning."),
+        ("{}", "So early!"),
+        ("P", "I like the quiet."),
+        ("{}", "I see."),
+    ]
+    two = [
+        {
+            "dialogue_id": other,
+            "utterances": [
+                {"interlocutor_id": who.format(other), "text": text, "timestamp": START.isoformat()}
+                for who, text in said
+            ],
+        }
+        for other in ("Q", "R")
+    ]
+    path = tmp_path / "talk.jsonl"
+    path.write_text("\n".join(json.dumps(record) for record in two), encoding="utf-8")
+    options: dict[str, Any] = {"dialogues": path, "out": tmp_path / "out", "limit": 1}
+    assert await run(**options, model=small, seed=1, as_json=True)
+    result = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))
+    assert result["model"].startswith("SmolLM2")
+    assert result["answers"]["asked"] > 0
+    assert result["notes"]["kept"] or result["notes_dropped"] or result["tries_failed"]
 
 
 def test_a_model_that_judges_must_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
