@@ -40,6 +40,25 @@ def add_benchmarks(parser: argparse.ArgumentParser) -> None:
     benchmarks = parser.add_subparsers(required=True, metavar="WHAT")
     prefix = _command(benchmarks, "prefix", "how much of each prompt the model server reuses")
     prefix.add_argument("--turns", type=int, default=400, help="messages with their replies (default: 400)")
+    fold = _command(
+        benchmarks, "fold", "what a running fold costs a reply, and what a fold costs in either way of asking"
+    )
+    fold.add_argument("--repeats", type=int, default=5, metavar="N", help="of each scenario (default: 5)")
+    fold.add_argument(
+        "--reply-tokens", type=int, default=96, metavar="N", help="how long a reply may be, in tokens (default: 96)"
+    )
+    fold.add_argument(
+        "--stories",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="compare two ways of asking for a fold on these",
+    )
+    fold.add_argument(
+        "--asked", type=int, default=2, metavar="N", help="folds of each story that the model is asked for (default: 2)"
+    )
+    _model(fold, "the model that replies and folds", SMALL)
 
 
 def _command(commands: _Commands, name: str, what: str) -> argparse.ArgumentParser:
