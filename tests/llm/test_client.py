@@ -464,6 +464,19 @@ async def test_a_reply_does_not_wait_for_a_running_fold(server: ModelServer, con
     assert [(call.purpose, call.interruptions) for call in calls] == [(Purpose.REPLY, 0), (Purpose.FOLD, 1)]
 
 
+async def test_only_what_may_be_interrupted_has_the_server_say_how_far_it_is(
+    server: ModelServer, client: ModelClient
+) -> None:
+    server.on_fold = lambda body: {"memories": []}
+    await client.complete(fold())
+    await client.complete(reply())
+    assert [request.body.get("return_progress") for request in server.requests] == [True, None]
+    server.llama_cpp = False
+    await client.probe()
+    await client.complete(fold())
+    assert "return_progress" not in server.requests[-1].body
+
+
 async def test_a_fold_that_is_interrupted_a_third_time_gives_up(server: ModelServer, connect: Connect) -> None:
     calls: list[ModelCall] = []
     waits = Waits()

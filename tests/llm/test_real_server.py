@@ -84,6 +84,15 @@ async def test_a_schema_is_kept_to(client: ModelClient) -> None:
     assert client.profile.json_schema
 
 
+async def test_what_is_read_in_several_batches_is_counted_once(client: ModelClient) -> None:
+    """A server that tells how far it is sends events without text before the first."""
+    long = " ".join(f"On day {day} the ferry came home." for day in range(40))
+    completion = await client.complete(ask(long, max_tokens=4, purpose=Purpose.FOLD))
+    assert completion.usage.prompt_tokens is not None
+    assert completion.usage.prompt_tokens > 256
+    assert (completion.usage.completion_tokens, completion.text != "") == (4, True)
+
+
 async def test_the_window_is_guarded(client: ModelClient) -> None:
     with pytest.raises(WindowExceeded) as caught:
         await client.complete(ask("bridge " * (WINDOW + 100)))
