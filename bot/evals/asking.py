@@ -41,6 +41,8 @@ _START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _PLAYERS: Final = 100
 _WINDOW: Final = 8_192
 _OUTPUT: Final = 768
+# Of interest is what is answered, not when: in seconds.
+_PATIENCE: Final = 3_600.0
 # What of a beat stands in the index, in characters, so that it can be told from the others.
 _FIRST_WORDS: Final = 32
 _SHARED: Final = 2
@@ -108,7 +110,10 @@ def counted(asked: Iterable[Asked], way: str) -> Sums:
 
 async def ask_both_ways(story: Story, base_url: str, answers: Path, *, asked: int) -> list[Asked]:
     """Both ways for each fold of a story; the model is asked for the first ``asked`` of them, its answers kept in ``answers``."""
-    async with kept_answers(base_url, answers) as keeper, ModelClient(keeper.base_url) as client:
+    async with (
+        kept_answers(base_url, answers) as keeper,
+        ModelClient(keeper.base_url, timeout_seconds=_PATIENCE) as client,
+    ):
         await client.probe()
         comparison = _Comparison(story, client)
         return await comparison.made(asked)
