@@ -80,6 +80,7 @@ async def test_a_folding_model_of_its_own_never_reaches_the_replies(
 async def test_a_run_goes_on_where_it_was(
     server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(fold, "_TWENTY", 3)
     server.on_fold = lambda body: Script(json.dumps(CHAPTER), pause=0.02)
     options: dict[str, Any] = {"reply_tokens": 40, "stories": [], "asked": 0, "model": server.base_url, "as_json": True}
     out = tmp_path / "run"
