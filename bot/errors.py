@@ -7,6 +7,7 @@
     │   ├── ModelUnavailable      no usable answer from the model server
     │   │   ├── ModelBusy         the queue of replies is full
     │   │   ├── ModelTimeout      the answer was not complete within the one timeout
+    │   │   ├── GaveWay           replies needed the model again and again; only background work gets it
     │   │   └── WindowExceeded    the prompt is longer than the model's window
     │   ├── NotFound              a character, session or memory that is not there
     │   ├── NotAllowed            the person may not do this
@@ -62,6 +63,15 @@ class ModelTimeout(ModelUnavailable):
 
     def __init__(self, *, seconds: int) -> None:
         super().__init__("model-timeout", seconds=seconds)
+
+
+class GaveWay(ModelUnavailable):
+    """Work in the background was interrupted by replies as often as it may be."""
+
+    def __init__(self, *, times: int) -> None:
+        super().__init__(
+            "model-gave-way", detail=f"interrupted {times} times; the server needs more slots, or more speed"
+        )
 
 
 class WindowExceeded(ModelUnavailable):

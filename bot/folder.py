@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from bot.errors import ModelUnavailable, WorkFailed
+from bot.errors import GaveWay, ModelUnavailable, WorkFailed
 from bot.llm.checks import Rejection, check_form, check_output
 from bot.llm.client import ModelClient
 from bot.llm.drawing import draw
@@ -35,6 +35,8 @@ from bot.tasks import Tasks
 log = logging.getLogger(__name__)
 
 _PLANS: Final = 3
+# What a stretch of so many turns would tell is not worth a chapter of its own.
+_FEWEST_TURNS: Final = 4
 # Below this, a source in characters may hold nothing worth remembering.
 _TRIFLE: Final = 400
 _BY_FOLD: Final = "fold"
@@ -144,13 +146,18 @@ class Folder:
                 await self._audit(fold, session)
 
     async def _fold(self, session: Session) -> None:
-        """Stretch after stretch, planned anew from the rows each time, until the story is below the trigger."""
+        """Stretch after stretch, planned anew from the rows each time, until the story is below the trigger.
+
+        A fold that replies leave no time for takes half as much: a shorter stretch fits a shorter pause.
+        """
         misses = 0
         planned: int | None = None
+        longest: int | None = None
         while misses < _PLANS:
             memory = await self._store.memory(session.id)
             snapshot = await self._store.snapshot(session.id)
             budgets = self.budgets
+            budgets = replace(budgets, stretch=min(budgets.stretch, longest or budgets.stretch))
             expected = round(budgets.room * folding.CHAPTER_SHARE)
             plan = policy.plan_fold(snapshot.turns, budgets, snapshot.session.memory_tokens, expected)
             planned = len(plan) if planned is None else planned
@@ -158,7 +165,14 @@ class Folder:
                 break
             stretch = plan[0]
             turns = [t for t in snapshot.turns if stretch.first <= t.seq <= stretch.last]
-            verdict = await self._chapter(session, turns, memory)
+            try:
+                verdict = await self._chapter(session, turns, memory)
+            except GaveWay:
+                if len(turns) < 2 * _FEWEST_TURNS:
+                    raise
+                longest, planned = sum(turn.tokens for turn in turns) // 2, None
+                log.info("session %d: replies leave no time to fold, half as much is tried", session.id)
+                continue
             chapter = await self._store.commit_chapter(
                 None, session.id, stretch, _revisions(turns), verdict.memories, verdict.resolved,
                 by=_BY_FOLD, at=self._clock(), render=self._renderer.for_session(session, budgets),

@@ -272,7 +272,11 @@ async def test_budgets_that_contradict_the_windows_profile(model: ModelServer, m
 
 @pytest.mark.parametrize(
     ("slots", "parallel", "part"),
-    [(1, 4, "set LLM_PARALLEL=1, or start the server with --parallel 4"), (4, 1, "4 slots share the memory")],
+    [
+        (1, 4, "set LLM_PARALLEL=1, or start the server with --parallel 4"),
+        (4, 1, "4 slots share the memory"),
+        (1, 1, "a fold takes the only slot"),
+    ],
 )
 async def test_slots_that_do_not_fit(monkeypatch: pytest.MonkeyPatch, slots: int, parallel: int, part: str) -> None:
     async with ModelServer(slots=slots) as server:

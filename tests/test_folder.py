@@ -14,9 +14,10 @@ import pytest
 
 from bot.core import open_core
 from bot.errors import Refused
+from bot.llm import client
 from bot.memory.corrections import Correction, CorrectionKind
 from bot.memory.memories import MemoryKind, MemoryStatus
-from bot.memory.story import FoldKind, FoldState
+from bot.memory.story import Fold, FoldKind, FoldState
 from tests.support.model_server import ModelServer, Script
 from tests.support.scene import SMALL_BUDGETS, Scene, open_scene, settings_for
 
@@ -499,3 +500,60 @@ async def test_a_story_from_a_wide_window_is_folded_in_stretches_in_a_narrow_one
         assert "## Chapter 1" in narrow.prompts()[-1]
         snapshot = await core.store.snapshot(session_id)
         assert sum(t.tokens for t in snapshot.turns) < core.engine.budgets.trigger
+
+
+async def test_a_fold_that_replies_leave_no_time_for_takes_shorter_stretches(
+    server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each request of a fold gives way to every reply; what is too long for the pauses is halved until it fits."""
+    monkeypatch.setattr(client, "_FIRST_QUIET_SECONDS", 0.01)
+    async with open_scene(server, tmp_path / "k.db", **{**SMALL_BUDGETS, "fold_room": 300}) as scene:
+        await fill(scene, turns=14)
+        sizes: list[int] = []
+
+        def folded(body: dict[str, Any]) -> Any:
+            lines = source_of(body)
+            sizes.append(len({cite.partition(".")[0] for cite, _, _ in lines}))
+            return chapter_of(body) if sizes[-1] < sizes[0] else Script("{", hang=asyncio.Event())
+
+        server.on_fold = folded
+        folding = asyncio.create_task(fold(scene))
+        for number in (1, 2, 3):
+            await server.arrived(number, "fold")
+            await scene.hear(f"Wait, {number}!")
+            await scene.reply()
+        await folding
+
+        chapters = (await scene.core.engine.memory(scene.session.id)).chapters
+        assert sizes[:3] == [sizes[0]] * 3
+        assert all(size <= sizes[0] / 2 + 1 for size in sizes[3:])
+        assert len(chapters) == len(sizes) - 3 >= 2
+        assert [c.first for c in chapters[1:]] == [c.last + 1 for c in chapters[:-1]]
+        left = (await scene.core.store.figures(scene.session.id)).folds
+        assert [f.kind for f in left] == [FoldKind.MAJOR], "the fold itself is done"
+
+
+async def test_a_fold_that_finds_no_pause_at_all_is_tried_again_later_and_then_given_up_visibly(
+    server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_FIRST_QUIET_SECONDS", 0.01)
+    given_up: list[str] = []
+
+    async def told(fold: Fold) -> None:
+        given_up.append(fold.error)
+
+    async with open_scene(server, tmp_path / "k.db", **SMALL_BUDGETS, fold_attempts=1) as scene:
+        await fill(scene)
+        scene.core.folder.on_given_up = told
+        server.on_fold = lambda body: Script("{", hang=asyncio.Event())
+        folding = asyncio.create_task(fold(scene))
+        while not folding.done():
+            seen = len(server.of("fold"))
+            await scene.hear("And on!")
+            await scene.reply()
+            while len(server.of("fold")) == seen and not folding.done():
+                await asyncio.sleep(0.01)
+
+        assert given_up == ["model-gave-way"]
+        assert len(server.of("fold")) % 3 == 0
+        assert (await scene.core.engine.memory(scene.session.id)).chapters == ()

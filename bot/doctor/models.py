@@ -224,7 +224,14 @@ def _pitfalls(settings: Settings, profile: ModelProfile) -> Iterator[Finding]:
         yield Finding(
             Mark.NOTE,
             f"model: {slots} slots share the memory, and stories that begin alike may push each other out of them",
-            "start the server with --parallel 1 for one story at a time, or keep as many slots as stories are played at once",
+            "keep one slot more than stories are played at once; a fold takes the one that was used longest ago",
+        )
+    else:
+        yield Finding(
+            Mark.NOTE,
+            "model: a fold takes the only slot, and the next reply reads the whole story again where the server forgot it",
+            "start it with --parallel 2 and leave LLM_PARALLEL=1: replies still go first, and the story stays in its slot; "
+            "--batch-size 256 lets a reply interrupt sooner",
         )
 
 

@@ -94,6 +94,25 @@ def add_benchmarks(parser: argparse.ArgumentParser) -> None:
         help="prompts of each of the other ways that the server is really asked for, 0 for all (default: 24)",
     )  # fmt: skip
     _model(prefix, "who is played with (default: the model of .env where LLM_BASE_URL is set, else small)")
+    fold = _command(
+        benchmarks, "fold", "what a running fold costs a reply, and what a fold costs in either way of asking"
+    )
+    fold.add_argument("--repeats", type=int, default=5, metavar="N", help="of each scenario (default: 5)")
+    fold.add_argument(
+        "--reply-tokens", type=int, default=96, metavar="N", help="how long a reply may be, in tokens (default: 96)"
+    )
+    fold.add_argument(
+        "--stories",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="compare two ways of asking for a fold on these",
+    )
+    fold.add_argument(
+        "--asked", type=int, default=2, metavar="N", help="folds of each story that the model is asked for (default: 2)"
+    )
+    _model(fold, "the model that replies and folds", SMALL)
 
 
 def _command(commands: _Commands, name: str, what: str) -> argparse.ArgumentParser:

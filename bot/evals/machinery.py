@@ -59,15 +59,18 @@ class ModelAt:
 
 @asynccontextmanager
 async def model_at(
-    which: str, folder: Path, *, slots: int = 2, context: int = 16_384, plays: bool = False
+    which: str, folder: Path, *, slots: int = 2, context: int = 16_384, cache_ram: int = 0, plays: bool = False
 ) -> AsyncIterator[ModelAt]:
     """The model that ``--model`` names. The small one is started as a llama.cpp server for as long as the block lasts.
 
-    ``slots`` and ``context`` (tokens of all slots together) are the small model's; its log goes to ``folder``. Of the settings'
-    models it is the one that folds, unless it ``plays``. Raises SettingsError and KataribeError.
+    ``slots``, ``context`` (tokens of all slots together) and ``cache_ram`` (MiB for prompts that left their slot) are the small
+    model's; its log goes to ``folder``. Of the settings' models it is the one that folds, unless it ``plays``. Raises
+    SettingsError and KataribeError.
     """
     if which == SMALL:
-        server = EmbeddedModel(await small_model(), log=folder / "model.log", context=context, slots=slots)
+        server = EmbeddedModel(
+            await small_model(), log=folder / "model.log", context=context, slots=slots, cache_ram=cache_ram
+        )
         async with server as running:
             yield ModelAt(running.base_url, running.api_key, parallel=slots)
         return

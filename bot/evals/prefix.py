@@ -241,7 +241,7 @@ async def _settings(which: str, folder: Path) -> AsyncIterator[Settings]:
     async with model_at(which, folder) as at:
         key = SecretStr(at.api_key) if at.api_key else None
         changes |= {"llm_api_key": key, "llm_parallel": at.parallel}
-        yield settings_for(at.base_url, database, changes, with_model=False)
+        yield settings_for(at.base_url, database, changes)
 
 
 @asynccontextmanager

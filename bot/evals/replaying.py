@@ -260,7 +260,7 @@ def _settings(address: str, database: Path, model: FoldingModel, budgets: Budget
         "llm_window": model.window, "llm_timeout_seconds": 60 * MINUTES_OF_A_FOLD, "fold_profile": "auto",
         "people_tokens": 0, **fold_settings(budgets),
     }  # fmt: skip
-    return settings_for(address, database, changes, with_model=False)
+    return settings_for(address, database, changes)
 
 
 def fold_settings(budgets: Budgets) -> Mapping[str, int]:

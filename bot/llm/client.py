@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import httpx
 
-from bot.errors import ModelTimeout, ModelUnavailable, UserError, WindowExceeded
+from bot.errors import GaveWay, ModelTimeout, ModelUnavailable, UserError, WindowExceeded
 from bot.llm import profiles
 from bot.llm.failures import Failed, from_report, from_response
 from bot.llm.form import Form, build_body
@@ -28,7 +28,9 @@ log = logging.getLogger(__name__)
 OnCall = Callable[[ModelCall], object]
 
 _FIRST_DELAY_SECONDS = 0.5
+# A request that was interrupted more often than this is too long for the pauses between replies.
 _INTERRUPTIONS = 2
+_FIRST_QUIET_SECONDS = 2.0
 _LONGEST_ERROR_BYTES = 65_536
 
 
@@ -175,11 +177,13 @@ class ModelClient:
         is asked again without them. Failures that pass (no connection,
         a reset, 429, 500, 502, 503, 504) are retried as long as no text has arrived, after a random wait that
         doubles, or the one in ``Retry-After`` if the timeout leaves room for it. The slot is free while waiting. A
-        reply that finds all slots taken interrupts a background request, which starts again later; that happens to
-        one request twice at most. What the request's check says of the answer is in the answer, and on record.
+        reply that finds all slots taken interrupts a background request, however often. That one starts again when no reply
+        was asked for or written for two seconds, then for four; the third time it gives up, so that less can be asked for.
+        What the request's check says of the answer is in the answer, and on record.
 
         Raises:
             ModelBusy: too many replies wait.
+            GaveWay: a background request was interrupted three times.
             ModelTimeout: the answer was not complete within the timeout.
             WindowExceeded: the prompt is longer than the window.
             ModelUnavailable: anything else, a stream without a finish reason included (``detail="cut stream"``).
@@ -202,10 +206,9 @@ class ModelClient:
         background = priority is not Priority.REPLY and request.on_text is None
         while True:
             queued = clock()
-            interruptible = background and progress.interruptions < _INTERRUPTIONS
             try:
                 async with self._queue.slot(
-                    priority, arrival, interruptible=interruptible, session_id=request.session_id
+                    priority, arrival, interruptible=background, session_id=request.session_id
                 ) as slot:
                     progress.waited += clock() - queued
                     arrival = slot.arrival
@@ -213,8 +216,22 @@ class ModelClient:
             except _Interrupted:
                 progress.interruptions += 1
                 progress.spent = 0.0
+                if progress.interruptions > _INTERRUPTIONS:
+                    raise GaveWay(times=progress.interruptions) from None
+                await self._quiet(_FIRST_QUIET_SECONDS * 2 ** (progress.interruptions - 1))
             except Failed as failure:
                 await self._back_off(failure, progress)
+
+    async def _quiet(self, seconds: float) -> None:
+        """Wait until no reply was asked for or written for so many seconds, though no longer than the timeout.
+
+        What is interrupted again has cost the server its work, and maybe a story its place in the prompt cache.
+        """
+        for _ in range(max(1, int(self._timeout / seconds))):
+            asked = self._queue.replies_asked
+            await self._sleep(seconds)
+            if self._queue.replies_asked == asked and not self._queue.has_replies:
+                return
 
     async def _attempt(self, request: ModelRequest, slot: Slot, progress: _Progress) -> Completion:
         """Use a slot within the time that is left."""

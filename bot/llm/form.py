@@ -6,7 +6,7 @@ import base64
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bot.llm.requests import ModelProfile, ModelRequest
+from bot.llm.requests import ModelProfile, ModelRequest, Priority
 from bot.memory.messages import Picture
 
 
@@ -73,6 +73,10 @@ def build_body(request: ModelRequest, profile: ModelProfile, form: Form) -> dict
         }
     if profile.server == "llama.cpp" and form.cache:
         body["cache_prompt"] = True
+        # While it reads a prompt, llama.cpp looks only once in a second whether anybody still waits, and not even that while other
+        # answers are being written. Where it tells how far it is, it notices after each batch: 0.5 s instead of 1.0.
+        if request.purpose.priority is not Priority.REPLY:
+            body["return_progress"] = True
     return body
 
 

@@ -59,6 +59,7 @@ class SlotQueue:
         self._waiting: list[_Waiter] = []
         self._holders: list[Slot] = []
         self._arrivals = 0
+        self._replies_asked = 0
         self._round = 0
         self._served: set[int | None] = set()
 
@@ -71,6 +72,16 @@ class SlotQueue:
     def running(self) -> int:
         """How many requests hold a slot."""
         return len(self._holders)
+
+    @property
+    def replies_asked(self) -> int:
+        """How many replies have asked for a slot since the start, those that came back included."""
+        return self._replies_asked
+
+    @property
+    def has_replies(self) -> bool:
+        """Whether a reply waits or runs."""
+        return self._replies_waiting() > 0 or any(slot.priority is Priority.REPLY for slot in self._holders)
 
     @asynccontextmanager
     async def slot(
@@ -98,6 +109,7 @@ class SlotQueue:
         refusable = arrival is None
         # Who comes back had their round before.
         in_round = self._next_round(session_id) if refusable and priority is Priority.REPLY else 0
+        self._replies_asked += priority is Priority.REPLY
         if arrival is None:
             self._arrivals += 1
             arrival = self._arrivals

@@ -16,6 +16,7 @@ model-key = The model server refused my key. Your message is safe. Please ask wh
 model-missing = The model server doesn't have the model that I'm set to use. Your message is safe. Please ask whoever runs me to check `LLM_MODEL`.
 model-filtered = The model's provider withheld this answer. Your message is safe. Try again, or edit your message first.
 model-empty = The model answered with nothing. Your message is safe. Please try again.
+model-gave-way = The model is needed for replies just now. This will be tried again later.
 delivery-refused = Discord didn't accept the reply, so it isn't part of the story. Please check that I may write here, then try again.
 
 character-unknown = There's no character called “{ $name }” here. `/character list` shows who there is.

@@ -10,6 +10,7 @@ model-key = 模型服务器不接受我的密钥。你的消息已经保存好�
 model-missing = 模型服务器上没有我要用的模型。你的消息已经保存好了。请让机器人的管理者检查 `LLM_MODEL`。
 model-filtered = 模型的提供方拦下了这次回答。你的消息已经保存好了。请再试一次，或者先改一改你的消息。
 model-empty = 模型什么也没有回答。你的消息已经保存好了，请再试一次。
+model-gave-way = 模型正忙着写回复，稍后会再试。
 delivery-refused = Discord 没有接受这条回复，所以它不算在故事里。请确认我可以在这里发言，然后再试一次。
 
 character-unknown = 这里没有叫“{ $name }”的角色。用 `{ COMMAND("character list") }` 看看都有谁。

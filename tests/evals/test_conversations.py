@@ -321,7 +321,7 @@ def test_what_is_no_time_is_none(value: object) -> None:
 
 async def test_our_own_export_is_read_as_it_is_written(tmp_path: Path) -> None:
     async with scripted_model(lambda _purpose, _message: '*smiles* "Come in."') as address:
-        settings = settings_for(address, tmp_path / "story.db", {}, with_model=False)
+        settings = settings_for(address, tmp_path / "story.db", {})
         async with open_core(settings) as core:
             await core.characters.create(Scope(1, 9), Card("Rin", "A keeper."), "")
             session = (await core.engine.start_session(Place(1, 2), Scope(1, 9), "Rin", greeting=False)).session

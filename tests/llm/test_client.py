@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 import time_machine
 
+from bot.errors import GaveWay
 from bot.llm import (
+    Completion,
     ModelBusy,
     ModelCall,
     ModelClient,
@@ -465,20 +467,91 @@ async def test_a_reply_does_not_wait_for_a_running_fold(server: ModelServer, con
     assert [(call.purpose, call.interruptions) for call in calls] == [(Purpose.REPLY, 0), (Purpose.FOLD, 1)]
 
 
-async def test_a_fold_is_interrupted_twice_at_most(server: ModelServer, client: ModelClient) -> None:
-    hang = asyncio.Event()
-    server.folds.extend([Script("{", hang=hang), Script("{", hang=hang), Script('{"memories": []}', hang=hang)])
+async def test_only_what_may_be_interrupted_has_the_server_say_how_far_it_is(
+    server: ModelServer, client: ModelClient
+) -> None:
+    server.on_fold = lambda body: {"memories": []}
+    await client.complete(fold())
+    await client.complete(reply())
+    assert [request.body.get("return_progress") for request in server.requests] == [True, None]
+    server.llama_cpp = False
+    await client.probe()
+    await client.complete(fold())
+    assert "return_progress" not in server.requests[-1].body
+
+
+async def test_a_fold_that_is_interrupted_a_third_time_gives_up(server: ModelServer, connect: Connect) -> None:
+    calls: list[ModelCall] = []
+    waits = Waits()
+    client = connect(on_call=calls.append, sleep=waits)
+    server.on_fold = lambda body: Script("{", hang=asyncio.Event())
     folding = asyncio.create_task(client.complete(fold()))
-    for number in (1, 2):
+    for number in (1, 2, 3):
         await server.arrived(number, "fold")
         await client.complete(reply())
-    await server.arrived(3, "fold")
-    third = asyncio.create_task(client.complete(reply()))
-    await asyncio.sleep(0)
-    assert client.queue.waiting == 1
+
+    with pytest.raises(GaveWay) as caught:
+        await folding
+
+    assert caught.value.code == "model-gave-way"
+    assert [request.purpose for request in server.requests] == ["fold", "reply"] * 3
+    assert [(call.error, call.interruptions) for call in calls if call.purpose is Purpose.FOLD] == [
+        ("model-gave-way", 3)
+    ]
+    assert (client.queue.running, client.queue.waiting) == (0, 0)
+    assert waits.seconds[0] == 2.0
+    assert waits.seconds[-1] == 4.0
+
+
+async def test_what_was_interrupted_waits_for_a_pause_between_replies(server: ModelServer, connect: Connect) -> None:
+    written: list[asyncio.Event] = [asyncio.Event(), asyncio.Event()]
+    replies: list[asyncio.Task[Completion]] = []
+    seconds: list[float] = []
+
+    async def sleep(wait: float) -> None:
+        seconds.append(wait)
+        if len(seconds) == 1:  # the reply that interrupted is still being written
+            assert client.queue.has_replies
+        elif len(seconds) == 2:  # it is done, and another comes and goes
+            written[0].set()
+            await asyncio.wait(replies)
+            replies.append(asyncio.create_task(client.complete(reply())))
+            await server.arrived(2, "reply")
+            written[1].set()
+            await asyncio.wait(replies)
+        assert len(server.of("fold")) == 1
+
+    client = connect(sleep=sleep)
+    server.folds.extend([Script("{", hang=asyncio.Event()), {"memories": []}])
+    server.replies.extend([Script("a", hang=written[0]), Script("b", hang=written[1])])
+    folding = asyncio.create_task(client.complete(fold()))
+    await server.arrived(1, "fold")
+    replies.append(asyncio.create_task(client.complete(reply())))
+
+    assert (await folding).text == '{"memories": []}'
+
+    assert seconds == [2.0, 2.0, 2.0], "a window with a reply running, one in which another was asked for, a quiet one"
+    assert [request.purpose for request in server.requests] == ["fold", "reply", "reply", "fold"]
+
+
+async def test_a_pause_is_waited_for_as_long_as_the_timeout_and_no_longer(
+    server: ModelServer, connect: Connect
+) -> None:
+    waits = Waits()
+    client = connect(timeout_seconds=21, sleep=waits)
+    hang = asyncio.Event()
+    server.folds.extend([Script("{", hang=asyncio.Event()), {"memories": []}])
+    server.replies.append(Script("a", hang=hang))
+    folding = asyncio.create_task(client.complete(fold()))
+    await server.arrived(1, "fold")
+    replying = asyncio.create_task(client.complete(reply()))
+    await server.arrived(1, "reply")
+    while client.queue.waiting == 0:  # the fold stands in the queue again, behind the reply
+        await asyncio.sleep(0)
+    assert waits.seconds == [2.0] * 10
     hang.set()
-    await asyncio.gather(folding, third)
-    assert [request.purpose for request in server.requests] == ["fold", "reply", "fold", "reply", "fold", "reply"]
+    await asyncio.gather(folding, replying)
+    assert [request.purpose for request in server.requests] == ["fold", "reply", "fold"]
 
 
 async def test_a_full_queue_refuses_a_reply_at_once(server: ModelServer, connect: Connect) -> None:

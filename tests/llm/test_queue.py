@@ -266,6 +266,23 @@ def test_no_session_waits_for_more_than_two_replies_of_each_other(requests: list
     asyncio.run(run())
 
 
+async def test_it_says_whether_replies_want_it() -> None:
+    queue = SlotQueue()
+    log: list[str] = []
+    fold = Worker(queue, Priority.MEMORY, "fold", log)
+    await settle()
+    assert (queue.has_replies, queue.replies_asked) == (False, 0)
+    reply = Worker(queue, Priority.REPLY, "reply", log)
+    await settle()
+    assert (queue.has_replies, queue.replies_asked) == (True, 1)
+    fold.let_go.set()
+    await settle()
+    assert log == ["fold", "reply"]
+    assert queue.has_replies
+    await finish(reply)
+    assert (queue.has_replies, queue.replies_asked) == (False, 1)
+
+
 async def test_a_failing_holder_frees_the_slot() -> None:
     queue = SlotQueue()
     with pytest.raises(ZeroDivisionError):

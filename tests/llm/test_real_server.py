@@ -84,6 +84,15 @@ async def test_a_schema_is_kept_to(client: ModelClient) -> None:
     assert client.profile.json_schema
 
 
+async def test_what_is_read_in_several_batches_is_counted_once(client: ModelClient) -> None:
+    """A server that tells how far it is sends events without text before the first."""
+    long = " ".join(f"On day {day} the ferry came home." for day in range(40))
+    completion = await client.complete(ask(long, max_tokens=4, purpose=Purpose.FOLD))
+    assert completion.usage.prompt_tokens is not None
+    assert completion.usage.prompt_tokens > 256
+    assert (completion.usage.completion_tokens, completion.text != "") == (4, True)
+
+
 async def test_the_window_is_guarded(client: ModelClient) -> None:
     with pytest.raises(WindowExceeded) as caught:
         await client.complete(ask("bridge " * (WINDOW + 100)))
@@ -134,3 +143,45 @@ async def test_the_timeout_ends_a_long_answer(embedded: EmbeddedModel) -> None:
     async with ModelClient(embedded.base_url, api_key=embedded.api_key, timeout_seconds=0.5) as client:
         with pytest.raises(ModelTimeout):
             await client.complete(ask("Write a very long story about the sea.", max_tokens=900))
+
+
+async def test_a_prompt_restored_from_ram_is_the_story_that_was_saved(tmp_path: Path) -> None:
+    """A canary: llama.cpp has been reported to restore another conversation's state (ggml-org/llama.cpp issue 27148)."""
+    pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
+    if not MODEL.is_file():
+        pytest.skip(f"the small model is not at {MODEL}")
+    tales = [
+        f"{opening} {' '.join(f'On day {day} {whom} counted {day * step} {what}.' for day in range(1, 9))} What now?"
+        for opening, whom, step, what in (
+            ("At the harbour.", "the pilot", 3, "ropes"),
+            ("In the bakery.", "the cook", 7, "loaves"),
+            ("On the moor.", "the shepherd", 5, "sheep"),
+        )
+    ]
+    async with (
+        EmbeddedModel(MODEL, log=tmp_path / "model.log", context=WINDOW, threads=1, cache_ram=256) as model,
+        httpx.AsyncClient(
+            base_url=model.address, headers={"Authorization": f"Bearer {model.api_key}"}, timeout=60, trust_env=False
+        ) as http,
+    ):
+
+        async def ask_of(messages: list[dict[str, str]], *, anew: bool) -> tuple[str, int, int]:
+            body = {"messages": messages, "max_tokens": 12, "temperature": 0, "cache_prompt": not anew}
+            answer = (await http.post("/v1/chat/completions", json=body)).json()
+            return (
+                answer["choices"][0]["message"]["content"],
+                answer["timings"]["cache_n"],
+                answer["timings"]["prompt_n"],
+            )
+
+        stories = [[{"role": "user", "content": tale}] for tale in tales]
+        firsts = [await ask_of(story, anew=False) for story in stories]
+        for story, (said, _, _) in zip(stories, firsts, strict=True):
+            story += [{"role": "assistant", "content": said}, {"role": "user", "content": "And who saw it?"}]
+        restored = [await ask_of(story, anew=False) for story in stories]
+        computed = [await ask_of(story, anew=True) for story in stories]
+
+    for (_, _, size), (_, cached, _) in zip(firsts, restored, strict=True):
+        assert cached >= size - 8, "the slot was another story's, and this one came back from RAM"
+    assert [cached for _, cached, _ in computed] == [0, 0, 0]
+    assert [text for text, _, _ in restored] == [text for text, _, _ in computed]

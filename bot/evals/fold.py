@@ -1,0 +1,435 @@
+"""``kataribe bench fold``: what a fold costs the replies that come while it runs, and what it costs in either way of asking.
+
+Each measurement has a database of its own with the same story in it, but for a number at its messages, so that a server which
+keeps prompts does not know it. An exchange before the measured one brings the story into the server's cache. Times are compared
+within a repeat, because a machine that others use is never as fast as it was: the figures are the medians of those ratios.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import random
+import shutil
+import statistics
+import tempfile
+import time
+import zlib
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from bot.charts import COLOURS, figure, png
+from bot.core import Core, open_core
+from bot.errors import KataribeError, ModelUnavailable
+from bot.evals.commands import SMALL
+from bot.evals.fold_ways import WAYS, Asked, ask_both_ways, counted
+from bot.evals.machinery import Clock, model_at, settings_for
+from bot.evals.progress import progress
+from bot.evals.relay import Relay, Waiting, relay, waiting_model
+from bot.evals.report import table
+from bot.evals.runs import Run, open_run
+from bot.evals.stories import load_story
+from bot.memory.prompt import Card
+from bot.memory.story import Place, Scope, Session
+from bot.memory.turns import PlayerMessage
+from bot.store.statistics import Call
+
+log = logging.getLogger(__name__)
+
+QUIET: Final = "nothing else runs"
+READING: Final = "a fold reads"
+WRITING: Final = "a fold writes"
+TWENTY: Final = "twenty folds are due"
+HANGING: Final = "a folding model that never answers"
+SLOW: Final = "a folding model that is slow"
+AFTER: Final = "a fold has just ended"
+SCENARIOS: Final = (QUIET, READING, WRITING, TWENTY, HANGING, SLOW, AFTER)
+_RUNNING: Final = (READING, WRITING, TWENTY, HANGING, SLOW)
+MOST: Final = 1.05
+"""What a running fold may cost a reply, as a factor of its time."""
+PLAIN: Final = "one slot"
+KEEPING: Final = "one slot, prompt cache in RAM"
+SPARE: Final = "two slots, one request at a time"
+_CACHE_RAM: Final = 1_024
+_WINDOW: Final = 4_096
+# The longest prompts are those of the warm way: card, memory, raw turns, instruction and index.
+_ASKING_WINDOW: Final = 16_384
+_FOLD_TOKENS: Final = 512
+# The story that is played stays below the trigger, those that are to be folded are above it.
+_TRIGGER, _OWN_MESSAGES, _DUE_MESSAGES, _WORDS = 1_500, 4, 10, 150
+_BUDGETS: Final = {
+    "fold_trigger": _TRIGGER, "fold_ceiling": 2_400, "fold_floor": 400, "fold_room": 600, "fold_stretch": 1_500,
+    "fold_chapters_total": 600, "fold_output_tokens": _FOLD_TOKENS, "fold_attempts": 99,
+}  # fmt: skip
+_TWENTY: Final = 20
+_SLOW_SECONDS: Final = 0.5
+# How far into a fold's writing the reply comes, in seconds.
+_INTO_WRITING: Final = 0.3
+_SEED: Final = 20261130
+_LINES: Final = "measurements.jsonl"
+_TRIES: Final = 8
+_CARD: Final = Card(
+    "Isla", "Keeper of a small harbour inn. She answers at length, and never the same way twice.", '"Come in."'
+)
+_VOCABULARY: Final = (
+    "harbour lamp ferry bell pier salt market chapel tower lantern pear rain gull rope map tide inn keeper door stone went saw "
+    "told sister captain quiet cold early because never under over with"
+).split()
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One reply. Times are in milliseconds from the call of the engine; token figures are the server's.
+
+    ``was_running`` says whether a fold held a slot when the reply was asked for; ``attempts`` counts the reply's requests.
+    """
+
+    server: str
+    scenario: str
+    repeat: int
+    whole: float
+    first: float
+    prompt: int
+    cached: int
+    written: int
+    attempts: int
+    was_running: bool
+
+    @property
+    def computed(self) -> int:
+        """The prompt tokens that the server did not have."""
+        return self.prompt - self.cached
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """A scenario beside the quiet one, on one server: medians."""
+
+    server: str
+    scenario: str
+    count: int
+    factor: float
+    first_factor: float
+    milliseconds: float
+    more_milliseconds: float
+    computed: int
+
+
+async def run(
+    *, repeats: int, reply_tokens: int, stories: Sequence[Path], asked: int, model: str, as_json: bool, out: Path | None
+) -> bool:
+    """Measure, print the figures, and say whether a running fold costs a reply no more than it may.
+
+    Raises KataribeError and StoryUnreadable.
+    """
+    loaded = [load_story(path) for path in stories]
+    settings = {"repeats": repeats, "reply_tokens": reply_tokens, "asked": asked, "model": model, "budgets": _BUDGETS}
+    made = open_run("bench fold", out, settings=settings, seed=_SEED, inputs=stories)
+    names = (PLAIN, KEEPING, SPARE) if model == SMALL else ("the server as it is",)
+    measured: list[Measurement] = []
+    ways: list[Asked] = []
+    with progress(len(names) * repeats * len(SCENARIOS), "bench fold") as advance:
+        for name in names:
+            async with served(model, name) as at:
+                bench = Bench(made, at, name, reply_tokens)
+                for repeat in range(repeats):
+                    measured += await bench.repeat(repeat, advance)
+                made.note(model=bench.model)
+    if loaded:
+        async with served(model, PLAIN, context=_ASKING_WINDOW) as at:
+            with progress(len(loaded), "two ways of asking") as advance:
+                for story in loaded:
+                    ways += await ask_both_ways(story, at.base_url, made.answers, asked=asked)
+                    advance(1)
+    found = costs(measured)
+    holds = within(found)
+    figures = {
+        "holds": holds,
+        "costs": [asdict(cost) for cost in found],
+        "ways": [asdict(one) for one in ways],
+        "measurements": [asdict(one) for one in measured],
+    }
+    whole = made.save(figures)
+    made.picture("fold.png").write_bytes(picture(found, ways))
+    print(json.dumps(whole, ensure_ascii=False, indent=1) if as_json else _as_table(made, found, ways, holds))
+    return holds
+
+
+@asynccontextmanager
+async def served(model: str, name: str, context: int = _WINDOW) -> AsyncIterator[Relay]:
+    """The server of that name behind a relay; ``context`` is the window of each slot, in tokens."""
+    with tempfile.TemporaryDirectory() as folder:
+        slots, cache = 2 if name == SPARE else 1, _CACHE_RAM if name == KEEPING else 0
+        async with (
+            model_at(model, Path(folder), slots=slots, context=slots * context, cache_ram=cache) as at,
+            relay(at.base_url, at.api_key) as passing,
+        ):
+            yield passing
+
+
+class Bench:
+    """The scenarios on one server."""
+
+    def __init__(self, made: Run, at: Relay, name: str, reply_tokens: int) -> None:
+        self._kept = made.folder / _LINES
+        self._at = at
+        self._name = name
+        self._reply_tokens = reply_tokens
+        self.model = ""
+
+    async def repeat(self, number: int, advance: Callable[[int], object]) -> list[Measurement]:
+        """All scenarios once, in an order of their own; what an earlier run measured is taken from its lines."""
+        known = [m for m in _lines(self._kept) if (m.server, m.repeat) == (self._name, number)]
+        if len(known) == len(SCENARIOS):
+            advance(len(known))
+            return known
+        order = random.Random(f"{_SEED} {number}").sample(SCENARIOS, len(SCENARIOS))  # noqa: S311 - a repeatable order
+        if not self._at.read_seconds:  # how long a fold is read has to be known first
+            order.sort(key=lambda scenario: scenario != WRITING)
+        found = []
+        for scenario in order:
+            found.append(await self.measured(scenario, number))
+            log.info("%s, %s: %s", self._name, scenario, found[-1])
+            advance(1)
+        with self._kept.open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(asdict(m)) + "\n" for m in found)
+        return found
+
+    async def measured(self, scenario: str, repeat: int) -> Measurement:
+        """One reply while the folds of a scenario are where it has them.
+
+        A story to which the model gives no reply that can be shown, or not at once, is passed over for one with another number.
+        Raises KataribeError when there are many such.
+        """
+        for number in range(1, _TRIES + 1):
+            try:
+                found = await self._tried(scenario, repeat, number)
+            except ModelUnavailable as error:
+                log.info("no reply: %s", error)
+                continue
+            if found is not None:
+                return found
+        raise KataribeError(f"{self._at.base_url}: the model gave no reply that can be shown, {_TRIES} times.")
+
+    async def _tried(self, scenario: str, repeat: int, number: int) -> Measurement | None:
+        folder = Path(tempfile.mkdtemp())
+        try:
+            pause = _SLOW_SECONDS if scenario == SLOW else None
+            async with waiting_model(pause) as waiting:
+                changes = {"folder_base_url": waiting.base_url} if scenario in (HANGING, SLOW) else {}
+                settings = settings_for(
+                    self._at.base_url, folder / "bench.db",
+                    {**_BUDGETS, **changes, "llm_window": _WINDOW, "llm_reply_tokens": self._reply_tokens,
+                     "llm_temperature": 0.0, "llm_parallel": 1, "recall_lines": 0, "people_tokens": 0},
+                )  # fmt: skip
+                clock = Clock()
+                async with open_core(settings, clock=clock) as core:
+                    self.model = core.model.profile.model
+                    play = _Play(core, clock)
+                    await play.begin(f"{self._name} {scenario} {repeat} {number}", _TWENTY if scenario == TWENTY else 1)
+                    await self._set_up(core, scenario, repeat, waiting)
+                    try:
+                        return await self._timed(play, scenario, repeat)
+                    finally:
+                        await core.folder.close()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    async def _set_up(self, core: Core, scenario: str, repeat: int, waiting: Waiting) -> None:
+        """Bring the folds to where the scenario has them."""
+        if scenario == QUIET:
+            return
+        self._at.forget()
+        if scenario == AFTER:
+            await core.folder.run_due()
+            return
+        await core.folder.wake()
+        if scenario in (HANGING, SLOW):
+            await waiting.asked.wait()
+        elif scenario == WRITING:
+            await self._at.writing.wait()
+            await asyncio.sleep(_INTO_WRITING)
+        else:
+            await self._at.reading.wait()
+            # Somewhere in the time that the last one took to be read: spread evenly, in the order of the golden section.
+            await asyncio.sleep((0.5 + repeat * 0.618) % 1 * self._at.read_seconds * 0.9)
+
+    async def _timed(self, play: _Play, scenario: str, repeat: int) -> Measurement | None:
+        core = play.core
+        await play.say(2)
+        before = await play.replies()
+        was_running = core.folder_model.queue.running > 0
+        began = time.monotonic()
+        await core.engine.reply(play.session.id)
+        ended = time.monotonic()
+        calls = (await play.replies())[len(before) :]
+        if len(calls) != 1:
+            return None
+        call = calls[0]
+        return Measurement(
+            self._name, scenario, repeat, round((ended - began) * 1000, 1),
+            round((self._at.reply_began - began) * 1000, 1), call.prompt_tokens or 0, call.cached_tokens or 0,
+            call.completion_tokens or 0, call.attempts, was_running,
+        )  # fmt: skip
+
+
+class _Play:
+    """The story whose replies are measured, and others that are due to be folded."""
+
+    def __init__(self, core: Core, clock: Clock) -> None:
+        self.core = core
+        self._clock = clock
+        self._messages = 1_000
+        self._played: Session | None = None
+
+    @property
+    def session(self) -> Session:
+        """The story that is played."""
+        if self._played is None:
+            raise RuntimeError("the story has not begun")
+        return self._played
+
+    async def begin(self, kind: str, due: int) -> None:
+        """Write the stories, and give one reply. ``kind`` makes them unlike any that the server may have kept."""
+        scope = Scope(1, 10)
+        await self.core.characters.create(scope, _CARD, "")
+        for number in range(due):
+            await self._story(scope, 200 + number, f"{kind} {number}", _DUE_MESSAGES)
+        # The last, so that no time that passed stands in its prompt.
+        self._played = await self._story(scope, 100, "the same", _OWN_MESSAGES, mark=_mark(kind))
+        await self.say(1)
+        await self.core.engine.reply(self.session.id)
+
+    async def replies(self) -> list[Call]:
+        """The requests for replies up to now."""
+        return [call for call in await self.core.store.calls(self.session.id) if call.purpose == "reply"]
+
+    async def say(self, number: int) -> None:
+        """A player's next words."""
+        await self._hear(100, f"{number}: {_words(f'short {number}', 30)}")
+
+    async def _story(self, scope: Scope, channel: int, kind: str, messages: int, mark: str = "") -> Session:
+        started = await self.core.engine.start_session(Place(1, channel), scope, _CARD.name, greeting=True)
+        for number in range(messages):
+            await self._hear(channel, mark + _words(f"{kind} {number}", _WORDS))
+        return started.session
+
+    async def _hear(self, channel: int, text: str) -> None:
+        self._messages += 1
+        self._clock.pass_minutes(1)
+        await self.core.engine.hear(PlayerMessage(self._messages, channel, 10, "Mio", text, self._clock.time))
+
+
+def _mark(kind: str) -> str:
+    return f"{1_000 + zlib.crc32(kind.encode()) % 9_000} "
+
+
+def _words(kind: str, count: int) -> str:
+    chosen = random.Random(f"{_SEED} {kind}").choices(_VOCABULARY, k=count)  # noqa: S311 - a repeatable text
+    return " ".join(word + ("." if place % 9 == 8 else "") for place, word in enumerate(chosen))
+
+
+def _lines(path: Path) -> list[Measurement]:
+    """What was measured before; a line that was cut by the end of the process is passed over."""
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        try:
+            found.append(Measurement(**json.loads(line)))
+        except (ValueError, TypeError):
+            continue
+    return found
+
+
+def costs(measured: Iterable[Measurement]) -> list[Cost]:
+    """Each scenario beside the quiet one of the same repeat, on each server."""
+    by_server: dict[str, dict[str, dict[int, Measurement]]] = {}
+    for m in measured:
+        by_server.setdefault(m.server, {}).setdefault(m.scenario, {})[m.repeat] = m
+    found = []
+    for server, scenarios in by_server.items():
+        quiet = scenarios[QUIET]
+        for scenario in SCENARIOS:
+            pairs = [(m, quiet[m.repeat]) for m in scenarios.get(scenario, {}).values() if m.repeat in quiet]
+            if not pairs:
+                continue
+            found.append(
+                Cost(
+                    server, scenario, len(pairs),
+                    round(statistics.median(m.whole / q.whole for m, q in pairs), 3),
+                    round(statistics.median(m.first / q.first for m, q in pairs), 3),
+                    round(statistics.median(m.whole for m, _ in pairs), 1),
+                    round(statistics.median(m.whole - q.whole for m, q in pairs), 1),
+                    round(statistics.median(m.computed for m, _ in pairs)),
+                )
+            )  # fmt: skip
+    return found
+
+
+def within(found: Iterable[Cost]) -> bool:
+    """Whether there is a server on which no running fold costs a reply more than it may."""
+    worst: dict[str, float] = {}
+    for cost in found:
+        if cost.scenario in _RUNNING:
+            worst[cost.server] = max(worst.get(cost.server, 0.0), cost.factor)
+    return bool(worst) and min(worst.values()) <= MOST
+
+
+def picture(found: Sequence[Cost], ways: Sequence[Asked]) -> bytes:
+    """How much longer a reply takes, by scenario; and the tokens that a fold has computed, by way of asking."""
+    drawn = figure(11, 4.5)
+    left, right = drawn.subplots(1, 2, width_ratios=(2, 1))
+    servers = list(dict.fromkeys(cost.server for cost in found))
+    height = 0.8 / max(1, len(servers))
+    for place, server in enumerate(servers):
+        own = [cost for cost in found if cost.server == server]
+        rows = [SCENARIOS.index(cost.scenario) + place * height for cost in own]
+        left.barh(rows, [cost.factor for cost in own], height, label=server, color=COLOURS[place])
+    left.set_yticks([row + 0.4 - height / 2 for row in range(len(SCENARIOS))], SCENARIOS)
+    left.invert_yaxis()
+    left.axvline(MOST, color="black", linewidth=0.8, linestyle="--")
+    left.set_xlabel("time of a reply, as a factor of the time when nothing else runs")
+    left.legend()
+    sums = [counted(ways, way) for way in WAYS] if ways else []
+    right.bar(WAYS[: len(sums)], [one.fold_computed for one in sums], label="the fold", color=COLOURS[0])
+    right.bar(
+        WAYS[: len(sums)], [one.next_computed for one in sums], bottom=[one.fold_computed for one in sums],
+        label="the reply after it", color=COLOURS[1],
+    )  # fmt: skip
+    right.set_ylabel("prompt tokens computed")
+    if sums:
+        right.legend()
+    return png(drawn)
+
+
+def _as_table(made: Run, found: Sequence[Cost], ways: Sequence[Asked], holds: bool) -> str:
+    parts = []
+    for server in dict.fromkeys(cost.server for cost in found):
+        rows = [(cost.scenario, _in_words(cost)) for cost in found if cost.server == server]
+        parts.append(table(f"A reply of {made.record.get('model')}, {server}", rows))
+    for way in WAYS if ways else ():
+        one = counted(ways, way)
+        rows = [
+            ("folds counted", f"{one.folds}"),
+            ("prompt tokens of the fold computed", f"{one.fold_computed:,} of {one.fold_prompt:,}"),
+            ("of the next reply, if nothing was committed", f"{one.next_computed:,}"),
+            ("of the next reply, after a chapter", f"{one.after_computed:,}"),
+            ("answers asked for, rejected", f"{one.asked}, {dict(one.rejected)}"),
+            ("memories proposed, held", f"{one.proposed}, {one.held}"),
+            ("of those, sharing words with what they cite", f"{one.fitting}"),
+            ("citations, of beats that exist", f"{one.cites}, {one.real_cites}"),
+            ("dropped", f"{dict(one.dropped)}"),
+        ]
+        parts.append(table(f"Asked with {way}", rows))
+    parts.append(f"a running fold costs a reply at most {MOST - 1:.0%}: {'yes' if holds else 'no'}")
+    return "\n\n".join(parts)
+
+
+def _in_words(cost: Cost) -> str:
+    return (
+        f"x {cost.factor:.3f} (+{cost.more_milliseconds:,.0f} ms, now {cost.milliseconds:,.0f}; first word x "
+        f"{cost.first_factor:.2f}; {cost.computed:,} prompt tokens computed; n = {cost.count})"
+    )
