@@ -17,7 +17,7 @@ _SHARED_AT_LEAST: Final = 3
 # Unrelated sentences about the same people share names and a verb, about half of a short line; a retelling shares most.
 _SAME_SHARE: Final = 0.7
 # A short line is contained in many a longer one that only shares its names, so much of both must be the same.
-_SAME_OF_BOTH: Final = 0.45
+SAME_OF_BOTH: Final = 0.45
 # Of two traits: the seed's half of the shorter text's character pairs, and more of what they are about, because "likes cats"
 # and "likes dogs" share most of their characters. The figures are in docs/people.md.
 _ALIKE_SHARE: Final = 0.5
@@ -79,7 +79,7 @@ def likeness(left: str, right: str) -> float:
 
 def is_same(left: str, right: str) -> bool:
     """Whether two texts say the same in other words: most of the shorter one, and nearly half of both."""
-    return likeness(left, right) >= _SAME_SHARE and closeness(left, right) >= _SAME_OF_BOTH
+    return likeness(left, right) >= _SAME_SHARE and closeness(left, right) >= SAME_OF_BOTH
 
 
 def alike(left: str, right: str) -> bool:

@@ -8,12 +8,13 @@ from typing import Any
 from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.memory.likeness import SAME_OF_BOTH, features
 from bot.memory.memories import Memory, MemoryStatus
 from bot.memory.recall import Findings, Found, worth_reading
 from bot.memory.turns import Turn, TurnState
 from bot.store.ledger import load_memories
 from bot.store.rows import Topic, turn_of
-from bot.store.search import count_words, likeliest
+from bot.store.search import as_end, count_words, likeliest
 from bot.store.tables import condensations, evidence, memories, messages, sessions, turns
 
 
@@ -46,6 +47,19 @@ class FindingStore(Topic):
         async with self._database.read() as connection:
             rows = await likeliest(connection, session_id, dict.fromkeys(words, 1.0), before=None, most=most)
             return await _lines(connection, session_id, rows, with_settled=True)
+
+    async def ends_like(self, session_id: int, text: str, *, most: int = 100) -> tuple[Memory, ...]:
+        """The loose ends, open or tied, that may say the same as a text: each that has enough of its features.
+
+        Whoever leaves out the commonest features that such an end may miss, misses none, and reads short lists only.
+        """
+        wanted = as_end(features(text))
+        async with self._database.read() as connection:
+            counts = await count_words(connection, session_id, wanted)
+            rarest = sorted(wanted, key=lambda word: (counts[word], word))[: int(len(wanted) * (1 - SAME_OF_BOTH)) + 1]
+            occurring = {word: 1.0 for word in rarest if counts[word]}
+            rows = await likeliest(connection, session_id, occurring, before=None, most=most)
+            return await load_memories(connection, session_id, memories.c.number.in_([row.number for row in rows]))
 
 
 async def _lines(
@@ -88,7 +102,9 @@ async def _turns(
 
 
 async def _memories(connection: AsyncConnection, session_id: int, numbers: Collection[int]) -> dict[int, Memory]:
-    found = {memory.number: memory for memory in await load_memories(connection, session_id, numbers)}
+    found = {
+        memory.number: memory for memory in await load_memories(connection, session_id, memories.c.number.in_(numbers))
+    }
     condensed = [number for number, memory in found.items() if memory.status is MemoryStatus.CONDENSED]
     overruled = await _overruled(connection, session_id, condensed) if condensed else frozenset()
     usable = (MemoryStatus.ACTIVE, MemoryStatus.CONDENSED)

@@ -34,10 +34,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.memory.memories import Memory, MemoryStatus
-from bot.memory.recall import words_of_memory, words_of_turn
+from bot.memory.likeness import features
+from bot.memory.memories import Memory, MemoryKind, MemoryStatus
+from bot.memory.recall import LONGEST_FEATURE, words_of_memory, words_of_turn
 from bot.memory.turns import Turn, TurnState
-from bot.store.tables import findable, turns
+from bot.store.tables import findable, memories, turns
 
 # Before 3.42 FTS5 cannot overwrite what is deleted; merging the whole index drops it, at the price of writing it anew.
 # https://www.sqlite.org/fts5.html#the_secure_delete_configuration_option
@@ -45,6 +46,19 @@ _SECURE_DELETE: Final = (3, 42, 0)
 _INDEX: Final = table("findable_index", column("rowid"))
 _TERMS: Final = table("findable_terms", column("term"), column("doc"))
 _FINDABLE: Final = (MemoryStatus.ACTIVE, MemoryStatus.CONDENSED)
+# A loose end that is open or tied is also found by its words as a loose end, behind this sign: a tied one by these alone.
+_END: Final = ":"
+_FINDABLE_END: Final = (MemoryStatus.ACTIVE, MemoryStatus.RESOLVED)
+UNFINDABLE_END: Final = and_(
+    memories.c.kind == MemoryKind.LOOSE_END,
+    or_(
+        memories.c.status.in_((MemoryStatus.STALE, MemoryStatus.RETRACTED)),
+        and_(memories.c.status == MemoryStatus.REPLACED, memories.c.resolved_by.is_not(None)),
+    ),
+)
+"""The other loose ends that must not be opened again; there are few."""
+# Of a word that more lines have, the newest are looked at.
+_MOST_POSTINGS: Final = 2_000
 
 
 def is_of_index(name: str | None) -> bool:
@@ -68,7 +82,8 @@ async def index_turn(connection: AsyncConnection, session_id: int, turn: Turn) -
 
 
 async def index_memories(connection: AsyncConnection, session_id: int, changed: Iterable[Memory], at: datetime) -> None:
-    """Bring the words of memories in line with them; those that are neither in use nor condensed leave the index.
+    """Bring the words of memories in line with them; those that are neither in use nor condensed leave the index, but for
+    loose ends that were tied.
 
     A line's date is that of the newest turn or line it rests on, else ``at``.
     """
@@ -91,7 +106,7 @@ async def index_memories(connection: AsyncConnection, session_id: int, changed: 
             "words": words,
         }
         for memory in known
-        if memory.status in _FINDABLE and (words := _line(words_of_memory(memory)))
+        if (words := _line(_words_of(memory)))
     ]
     if rows:
         await connection.execute(insert(findable), rows)
@@ -152,12 +167,25 @@ async def likeliest(
     return list((await connection.execute(statement.order_by(weight.desc(), findable.c.id.desc()).limit(most))).all())
 
 
+def as_end(words: Iterable[str]) -> list[str]:
+    """Words as loose ends are found by them."""
+    return [f"{_END}{word[:LONGEST_FEATURE]}" for word in words]
+
+
+def _words_of(memory: Memory) -> frozenset[str]:
+    found = words_of_memory(memory) if memory.status in _FINDABLE else frozenset[str]()
+    if memory.kind is MemoryKind.LOOSE_END and memory.status in _FINDABLE_END:
+        found |= set(as_end(features(memory.content.text)))
+    return found
+
+
 def _matching(term: str, weight: float) -> Select[Any]:
-    """The ids of the lines with a word, each with its weight."""
+    """The ids of the newest lines with a word, each with its weight."""
     stem = term.removesuffix("*")
     phrase = f'"{stem}"' + ("*" if stem != term else "")
     match = literal_column("findable_index").op("MATCH")(bindparam(None, phrase, unique=True))
-    return select(_INDEX.c.rowid.label("id"), literal(weight, Float).label("weight")).where(match)
+    newest = select(_INDEX.c.rowid.label("id"), literal(weight, Float).label("weight")).where(match)
+    return select(newest.order_by(_INDEX.c.rowid.desc()).limit(_MOST_POSTINGS).subquery())
 
 
 def _has(word: str) -> ColumnElement[int]:
