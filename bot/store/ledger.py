@@ -48,7 +48,7 @@ async def load_for_head(connection: AsyncConnection, session_id: int, most: int)
     ends = select(memories).where(in_use, memories.c.kind == MemoryKind.LOOSE_END)
     rows = (await connection.execute(last_first)).all()
     open_rows = (await connection.execute(ends.order_by(memories.c.number.desc()).limit(most))).all()
-    found = sorted((_memory_of(row) for row in (*rows, *open_rows)), key=lambda memory: memory.number)
+    found = sorted((memory_of(row) for row in (*rows, *open_rows)), key=lambda memory: memory.number)
     young = await load_chapters(connection, session_id, chapters.c.absorbed.is_(False))
     return SessionMemory(young, tuple(found)), max(len(rows), len(open_rows)) < most
 
@@ -109,10 +109,11 @@ async def load_memories(
     condenses: dict[int, list[int]] = defaultdict(list)
     for row in await connection.execute(condensing.order_by(condensations.c.position)):
         condenses[row.number].append(row.condensed)
-    return tuple(_memory_of(row, cites[row.number], condenses[row.number]) for row in rows)
+    return tuple(memory_of(row, cites[row.number], condenses[row.number]) for row in rows)
 
 
-def _memory_of(row: Row[Any], cites: Iterable[Citation] = (), condenses: Iterable[int] = ()) -> Memory:
+def memory_of(row: Row[Any], cites: Iterable[Citation] = (), condenses: Iterable[int] = ()) -> Memory:
+    """A memory, of a row of its table and what it rests on."""
     return Memory(
         number=row.number,
         content=content_of(row),

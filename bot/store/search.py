@@ -81,6 +81,17 @@ async def index_turn(connection: AsyncConnection, session_id: int, turn: Turn) -
         await connection.execute(change)
 
 
+async def index_new_turns(connection: AsyncConnection, session_id: int, added: Iterable[Turn]) -> None:
+    """Write the words of kept turns that have none in the index yet."""
+    rows = [
+        {"session_id": session_id, "seq": turn.seq, "number": None, "at": turn.at, "words": words}
+        for turn in added
+        if (words := _line(words_of_turn(turn.beats)))
+    ]
+    if rows:
+        await connection.execute(insert(findable), rows)
+
+
 async def index_memories(connection: AsyncConnection, session_id: int, changed: Iterable[Memory], at: datetime) -> None:
     """Bring the words of memories in line with them; those that are neither in use nor condensed leave the index, but for
     loose ends that were tied.
