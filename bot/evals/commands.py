@@ -40,6 +40,11 @@ def add_benchmarks(parser: argparse.ArgumentParser) -> None:
     benchmarks = parser.add_subparsers(required=True, metavar="WHAT")
     prefix = _command(benchmarks, "prefix", "how much of each prompt the model server reuses")
     prefix.add_argument("--turns", type=int, default=400, help="messages with their replies (default: 400)")
+    turn = _command(benchmarks, "turn", "what we cost beside the model, in short stories and in long ones")
+    turn.add_argument(
+        "--turns", type=int, nargs="+", default=(1_000, 10_000, 50_000), metavar="N",
+        help="the lengths of the stories (default: 1000 10000 50000)",
+    )  # fmt: skip
 
 
 def _command(commands: _Commands, name: str, what: str) -> argparse.ArgumentParser:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import accumulate, product
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from bot.evals.folders import Asked, numbered
 from bot.memory.prompt import Card
@@ -21,7 +21,7 @@ CARD: Final = Card(
     "Keeper of a harbour inn. Curious, patient, fond of maps. She asks what the sea was like and answers in a sentence or two.",
     '*The lamp over the bar is lit.* "Come in, the door sticks. Where did the sea bring you from?"',
 )
-PLAYERS: Final = {1_001: "Mio", 1_002: "Kai", 1_003: "Sora"}
+_PLAYERS: Final = {1_001: "Mio", 1_002: "Kai", 1_003: "Sora"}
 _WORDS: Final = 6_000
 # The commonest word is about forty times as frequent as one in the middle, as common nouns are in talk.
 _FLATNESS: Final = 20
@@ -102,10 +102,13 @@ _MOST_TRAITS: Final = 8
 
 
 class LongStory:
-    """Writes the story, and answers for the model what is asked about it."""
+    """Writes the story, and answers for the model what is asked about it. ``at`` is the exchange whose reply is asked for."""
+
+    players: ClassVar[Mapping[int, str]] = _PLAYERS
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
+        self.at = 0
         made = random.Random(seed)  # noqa: S311 - a repeatable story, not a secret
         syllables = [start + end for start, end in product(_STARTS, _ENDS)]
         words = dict.fromkeys("".join(made.choices(syllables, k=made.choice((1, 2, 2)))) for _ in range(2 * _WORDS))
@@ -115,11 +118,11 @@ class LongStory:
     def messages(self, number: int) -> Iterator[tuple[int, str, str]]:
         """The messages of an exchange, by its number: who writes (id and name), and what. One to three of them."""
         lot = self._lot("messages", number)
-        for player_id in lot.sample(sorted(PLAYERS), lot.choice((1, 1, 2, 3))):
+        for player_id in lot.sample(sorted(_PLAYERS), lot.choice((1, 1, 2, 3))):
             patterns = [*lot.sample(_SAID, 1), *lot.choice(((), _ACTED, _OF_SELF, _ASKED, _ASKED))[:3]]
             chosen = [patterns[0], *lot.sample(patterns[1:], min(1, len(patterns) - 1))]
-            text = " ".join(self._filled(lot, pattern, PLAYERS[player_id]) for pattern in chosen)
-            yield player_id, PLAYERS[player_id], text
+            text = " ".join(self._filled(lot, pattern, _PLAYERS[player_id]) for pattern in chosen)
+            yield player_id, _PLAYERS[player_id], text
 
     def reply(self, number: int) -> str:
         """What the character answers in an exchange, as a model writes it."""
@@ -129,8 +132,14 @@ class LongStory:
         lines = [{"kind": kind, "speaker": CARD.name, "text": self._filled(lot, text)} for kind, text in beats]
         return json.dumps({"beats": lines})
 
+    def words(self, number: int) -> str:
+        """What somebody looks for: a common word and a rare one."""
+        return f"{self._words[3 + number]} {self._words[-1 - number]}"
+
     def answer(self, purpose: str, message: str) -> str:
         """What a model says to a request of the folder or of the judge."""
+        if purpose == "reply":
+            return self.reply(self.at)
         if purpose == "fold":
             return json.dumps(_folded(Asked.read(message)))
         if purpose == "major_fold":
@@ -170,7 +179,7 @@ def _folded(asked: Asked) -> dict[str, Any]:
 def _condensed(events: dict[int, str]) -> dict[str, Any]:
     """Each three events become the first of them."""
     numbers = list(events)
-    threes = [numbers[place : place + 3] for place in range(0, len(numbers) - 2, 3)]
+    threes = [numbers[place : place + 3] for place in range(0, max(1, len(numbers) - 2), 3)]
     return {"events": [{"text": events[three[0]], "condenses": three} for three in threes]}
 
 
