@@ -133,8 +133,8 @@ class LongStory:
         return json.dumps({"beats": lines})
 
     def words(self, number: int) -> str:
-        """What somebody looks for: a common word and a rare one."""
-        return f"{self._words[3 + number]} {self._words[-1 - number]}"
+        """What somebody looks for: who said it, and a word."""
+        return f"{CARD.name} {self._words[3 + number]}"
 
     def answer(self, purpose: str, message: str) -> str:
         """What a model says to a request of the folder or of the judge."""

@@ -34,7 +34,7 @@ from bot.memory import markup
 from bot.memory.corrections import Correction, CorrectionKind
 from bot.memory.memories import MemoryKind
 from bot.memory.policy import crosses_trigger
-from bot.memory.story import Place, Scope, Session
+from bot.memory.story import FoldKind, Place, Scope, Session
 from bot.memory.turns import Author, AuthorKind, PlayerMessage, Told
 from bot.settings import Settings
 from bot.store import Due
@@ -163,7 +163,7 @@ class _Grower:
         async with self.opened(database) as (core, session, clock):
             hand = _Hand(core, session, clock, self._story)
             await hand.find_place()
-            while hand.turns < size:
+            while hand.turns < size or not hand.has_corrected:
                 before = hand.turns
                 await hand.tell(_AT_ONCE)
                 await core.folder.run_due()
@@ -185,10 +185,7 @@ class _Grower:
     async def _until_due(self, database: Path) -> None:
         """On until a fold is due, which is left undone."""
         async with self.opened(database) as (core, session, clock):
-            hand = _Hand(core, session, clock, self._story)
-            await hand.find_place()
-            while await core.store.next_due() is None:
-                await hand.tell(1)
+            await _until_due(core, session, clock, self._story)
 
 
 class _Hand:
@@ -249,9 +246,14 @@ class _Hand:
         await self._core.engine.delivered(reply.turn.id, _PLACE.channel_id, [_message_id(self.turns)])
         self.turns += 1
 
+    @property
+    def has_corrected(self) -> bool:
+        """Whether the moderators have done all of theirs."""
+        return self._corrected >= len(_CORRECTIONS)
+
     async def correct(self) -> None:
-        """A moderator puts the newest fact or event right, until they did all of theirs."""
-        if self._corrected >= len(_CORRECTIONS):
+        """A moderator puts the newest fact or event right, unless all of that is done."""
+        if self.has_corrected:
             return
         known = (await self._core.store.memory_for_fold(self._session.id)).memories
         solid = [m for m in known if m.is_active and not m.corrected and m.kind in (MemoryKind.FACT, MemoryKind.EVENT)]
@@ -260,6 +262,13 @@ class _Hand:
             correction = Correction(how, _MODERATOR, "", f"It was otherwise, in the end: {solid[-1].content.text}")
             await self._core.moderation.correct(self._session.id, correction, solid[-1].number)
             self._corrected += 1
+
+
+async def _until_due(core: Core, session: Session, clock: Clock, story: LongStory) -> None:
+    hand = _Hand(core, session, clock, story)
+    await hand.find_place()
+    while await core.store.next_due() is None:
+        await hand.tell(1)
 
 
 def _message_id(turn: int) -> int:
@@ -353,12 +362,14 @@ async def _measure(story: LongStory, stories: Sequence[Story], grower: _Grower, 
         for number in range(repeats // 2 + 1):
             for one in stories:
                 _copy(one.due, copies[one.size])
-                async with grower.opened(copies[one.size]) as (core, session, _):
-                    await core.engine.search(session.id, "nobody")
+                async with grower.opened(copies[one.size]) as (core, session, clock):
+                    while await core.store.next_due() is not None:  # the first ones, for which statements are prepared
+                        await core.folder.run_due()
+                    await _until_due(core, session, clock, story)
                     with _counted() as cost:
                         await core.folder.run_due()
-                    if await core.store.next_due() is not None:
-                        raise RuntimeError(f"the fold at {one.size} turns was not the only one, or failed")
+                    if any(fold.kind is FoldKind.FOLD for fold in (await core.engine.figures(session.id)).folds):
+                        raise RuntimeError(f"the fold at {one.size} turns failed")
                 if number:
                     found.setdefault(("fold", one.size), []).append(cost)
             done(1)

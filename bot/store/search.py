@@ -59,6 +59,8 @@ UNFINDABLE_END: Final = and_(
 """The other loose ends that must not be opened again; there are few."""
 # Of a word that more lines have, the newest are looked at.
 _MOST_POSTINGS: Final = 2_000
+# Of lines with as much weight those with the rarer word are likelier.
+_RARER: Final = 0.001
 
 
 def is_of_index(name: str | None) -> bool:
@@ -195,8 +197,9 @@ def _matching(term: str, weight: float) -> Select[Any]:
     stem = term.removesuffix("*")
     phrase = f'"{stem}"' + ("*" if stem != term else "")
     match = literal_column("findable_index").op("MATCH")(bindparam(None, phrase, unique=True))
-    newest = select(_INDEX.c.rowid.label("id"), literal(weight, Float).label("weight")).where(match)
-    return select(newest.order_by(_INDEX.c.rowid.desc()).limit(_MOST_POSTINGS).subquery())
+    newest = select(_INDEX.c.rowid.label("id")).where(match).order_by(_INDEX.c.rowid.desc()).limit(_MOST_POSTINGS)
+    found = newest.subquery()
+    return select(found.c.id, (literal(weight, Float) + _RARER / func.count().over()).label("weight"))
 
 
 def _has(word: str) -> ColumnElement[int]:
