@@ -23,7 +23,7 @@ from bot.llm.client import ModelClient
 from bot.memory import attached, markup, policy, recall
 from bot.memory.language import detect_language
 from bot.memory.leaves import Leaf
-from bot.memory.memories import MemoryKind, SessionMemory
+from bot.memory.memories import Memory, MemoryKind, SessionMemory
 from bot.memory.personas import without_brackets
 from bot.memory.recall import Found, Limits
 from bot.memory.story import (
@@ -47,6 +47,9 @@ from bot.streaming import Draft
 from bot.writing import Writer
 
 log = logging.getLogger(__name__)
+
+# No memory has a number so long, and no database one much longer.
+_DIGITS = 10
 
 Watch = Callable[[Draft], None]
 
@@ -378,9 +381,17 @@ class Engine:
 
     # Memory
 
-    async def memory(self, session_id: int) -> SessionMemory:
-        """Everything a session remembers, in use or not."""
-        return await self._store.memory(session_id)
+    async def offered(self, session_id: int, typed: str) -> tuple[Memory, ...]:
+        """The memories that somebody may mean who has typed so much, by number: the newest in use, all that a moderator settled,
+        those with the words, and the one of the number whatever has become of it.
+        """
+        bare = typed.strip().lstrip("#")
+        found = await self._store.newest_memories(
+            session_id, int(bare) if bare.isdecimal() and len(bare) < _DIGITS else None
+        )
+        words = recall.typed_words(typed)
+        lines = await self._store.find_words(session_id, words) if words else ()
+        return SessionMemory(memories=found).with_found([line.memory for line in lines if line.memory]).memories
 
     async def leaf(
         self, session_id: int, index: int, kind: MemoryKind | None = None, *, number: int | None = None

@@ -20,8 +20,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Engine, event
-
 from bot.catalogue import Catalogue
 from bot.charts import COLOURS, figure, png
 from bot.core import Core, open_core
@@ -38,6 +36,7 @@ from bot.memory.story import FoldKind, Place, Scope, Session
 from bot.memory.turns import Author, AuthorKind, PlayerMessage, Told
 from bot.settings import Settings
 from bot.store import Due
+from bot.store.traffic import counted
 
 SEED: Final = 20261130
 MOST_GROWTH: Final = 1.2
@@ -318,24 +317,16 @@ def _remove(database: Path) -> None:
 
 
 @contextmanager
-def _counted() -> Iterator[Cost]:
+def _costing() -> Iterator[Cost]:
     """Counts what is asked of databases within it, and what they give back, and takes the time."""
     cost = Cost()
-
-    def note(_: Any, cursor: Any, *rest: Any) -> None:
-        cost.queries += 1
-        # What the driver has fetched and not handed out yet: all of it, at this moment.
-        for row in cursor._rows if cursor.description else ():
-            cost.rows += 1
-            cost.bytes += sum(len(value) if isinstance(value, (str, bytes)) else 8 for value in row)
-
-    event.listen(Engine, "after_cursor_execute", note)
-    began = time.perf_counter()
-    try:
-        yield cost
-    finally:
-        cost.milliseconds = 1_000 * (time.perf_counter() - began)
-        event.remove(Engine, "after_cursor_execute", note)
+    with counted() as traffic:
+        began = time.perf_counter()
+        try:
+            yield cost
+        finally:
+            cost.milliseconds = 1_000 * (time.perf_counter() - began)
+            cost.queries, cost.rows, cost.bytes = traffic.queries, traffic.rows, traffic.bytes
 
 
 async def _measure(story: LongStory, stories: Sequence[Story], grower: _Grower, repeats: int) -> list[Costs]:
@@ -354,7 +345,7 @@ async def _measure(story: LongStory, stories: Sequence[Story], grower: _Grower, 
             for operation in bench[stories[0].size]:
                 for number in range(repeats + 1):
                     for one in stories:
-                        with _counted() as cost:
+                        with _costing() as cost:
                             await bench[one.size][operation](number)
                         if number:
                             found.setdefault((operation, one.size), []).append(cost)
@@ -366,7 +357,7 @@ async def _measure(story: LongStory, stories: Sequence[Story], grower: _Grower, 
                     while await core.store.next_due() is not None:  # the first ones, for which statements are prepared
                         await core.folder.run_due()
                     await _until_due(core, session, clock, story)
-                    with _counted() as cost:
+                    with _costing() as cost:
                         await core.folder.run_due()
                     if any(fold.kind is FoldKind.FOLD for fold in (await core.engine.figures(session.id)).folds):
                         raise RuntimeError(f"the fold at {one.size} turns failed")

@@ -86,7 +86,7 @@ async def _turns(
     connection: AsyncConnection, session_id: int, seqs: Collection[int], *, with_settled: bool
 ) -> dict[int, tuple[Turn, int | None]]:
     """Kept turns by seq, each with the id of its first message."""
-    kept = select(turns).where(turns.c.session_id == session_id, turns.c.seq.in_(seqs), turns.c.state == TurnState.KEPT)
+    kept = select(turns).where(turns.c.session_id == session_id, turns.c.seq.in_(seqs))
     if not with_settled:
         settled = (
             select(evidence.c.seq)
@@ -94,7 +94,8 @@ async def _turns(
             .where(evidence.c.session_id == session_id, evidence.c.seq.in_(seqs), memories.c.corrected)
         )
         kept = kept.where(turns.c.seq.not_in(settled))
-    told = [turn_of(row) for row in await connection.execute(kept)]
+    # Which of them are kept is looked at here: told of the state, SQLite reads all kept turns instead of these.
+    told = [turn for row in await connection.execute(kept) if (turn := turn_of(row)).state is TurnState.KEPT]
     carried = select(messages.c.turn_id, func.min(messages.c.message_id).label("first")).group_by(messages.c.turn_id)
     carried = carried.where(messages.c.turn_id.in_([turn.id for turn in told]))
     first = {row.turn_id: row.first for row in await connection.execute(carried)}

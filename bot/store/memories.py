@@ -7,11 +7,11 @@ from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import select, union
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.corrections import CorrectionKind
-from bot.memory.memories import Memory, SessionMemory, Version
+from bot.memory.memories import Memory, MemoryStatus, SessionMemory, Version
 from bot.memory.moderation import FlagState
 from bot.memory.story import Archive, MemoryDetail
 from bot.memory.turns import Turn, TurnState
@@ -38,6 +38,18 @@ class MemoryStore(Topic):
         """What a fold has to know of a session's memory; ``chapter`` is the ordinal of one that is looked at again."""
         async with self._database.read() as connection:
             return await load_for_fold(connection, session_id, chapter)
+
+    async def newest_memories(
+        self, session_id: int, number: int | None = None, *, most: int = 25
+    ) -> tuple[Memory, ...]:
+        """The newest memories in use, all that a moderator settled, and the one of a number in whatever state, by number."""
+        of_session, active = memories.c.session_id == session_id, memories.c.status == MemoryStatus.ACTIVE
+        newest = select(memories.c.number).where(of_session, active).order_by(memories.c.number.desc()).limit(most)
+        settled = select(memories.c.number).where(of_session, memories.c.corrected)
+        named = select(memories.c.number).where(of_session, memories.c.number == number)
+        wanted = memories.c.number.in_(union(settled, named, select(newest.subquery())))
+        async with self._database.read() as connection:
+            return await load_memories(connection, session_id, wanted)
 
     async def histories(self, session_id: int, numbers: Collection[int]) -> dict[int, tuple[Version, ...]]:
         """The versions of some memories, oldest first, by number."""

@@ -61,6 +61,7 @@ UNFINDABLE_END: Final = and_(
 _MOST_POSTINGS: Final = 2_000
 # Of lines with as much weight those with the rarer word are likelier.
 _RARER: Final = 0.001
+_LAST: Final = "\U0010ffff"
 
 
 def is_of_index(name: str | None) -> bool:
@@ -162,22 +163,46 @@ async def likeliest(
     """
     if not weighed:
         return []
-    if _has_index(connection):
-        hits = union_all(*(_matching(f"{session_id}:{word}", weight) for word, weight in weighed.items())).subquery(
-            "hits"
-        )
-        found = select(hits.c.id, func.sum(hits.c.weight).label("weight")).group_by(hits.c.id).subquery()
-        statement = select(findable).join(found, found.c.id == findable.c.id)
-        weight: ColumnElement[Any] = found.c.weight
-    else:
+    if not _has_index(connection):
         weight = sum(
             (_has(word) * literal(weight, Float) for word, weight in weighed.items()), start=literal(0.0, Float)
         )
         statement = select(findable).where(or_(*(findable.c.words.like(_pattern(word)) for word in weighed)))
-    statement = statement.where(findable.c.session_id == session_id)
+        statement = statement.where(findable.c.session_id == session_id)
+        if before is not None:
+            statement = statement.where(or_(findable.c.seq.is_(None), findable.c.seq < before))
+        ordered = statement.order_by(weight.desc(), findable.c.id.desc())
+        return list((await connection.execute(ordered.limit(most))).all())
+    terms = await _terms(connection, session_id, weighed)
+    lists = [_matching(found, weighed[word]) for word, found in terms.items() if found]
+    if not lists:
+        return []
+    hits = union_all(*lists).subquery("hits")
+    weight = func.sum(hits.c.weight)
+    best = select(hits.c.id, weight.label("weight")).group_by(hits.c.id)
     if before is not None:
-        statement = statement.where(or_(findable.c.seq.is_(None), findable.c.seq < before))
-    return list((await connection.execute(statement.order_by(weight.desc(), findable.c.id.desc()).limit(most))).all())
+        later = select(findable.c.id).where(findable.c.session_id == session_id, findable.c.seq >= before)
+        best = best.where(hits.c.id.not_in(later))
+    # The lines themselves are read only for those: they are long.
+    found = best.order_by(weight.desc(), hits.c.id.desc()).limit(most).subquery()
+    lines = select(findable).join(found, found.c.id == findable.c.id).where(findable.c.session_id == session_id)
+    return list((await connection.execute(lines.order_by(found.c.weight.desc(), findable.c.id.desc()))).all())
+
+
+async def _terms(connection: AsyncConnection, session_id: int, words: Iterable[str]) -> dict[str, list[str]]:
+    """What stands in the index for each of some words; for one that ends in ``*`` all that begin so.
+
+    A search of the index for the beginning of words sorts all their lines, however few of them are wanted.
+    """
+    found = {word: [f"{session_id}:{word}"] for word in words if not word.endswith("*")}
+    begun = [word for word in words if word.endswith("*")]
+    if begun:
+        stems = {word: f"{session_id}:{word[:-1]}" for word in begun}
+        # Not joined by OR: of terms with one rowid, which they have in each list, SQLite would then drop all but one.
+        ranges = [select(_TERMS.c.term).where(_TERMS.c.term.between(s, f"{s}{_LAST}")) for s in stems.values()]
+        known = list(await connection.scalars(union_all(*ranges)))
+        found |= {word: [term for term in known if term.startswith(stem)] for word, stem in stems.items()}
+    return found
 
 
 def as_end(words: Iterable[str]) -> list[str]:
@@ -192,10 +217,9 @@ def _words_of(memory: Memory) -> frozenset[str]:
     return found
 
 
-def _matching(term: str, weight: float) -> Select[Any]:
-    """The ids of the newest lines with a word, each with its weight."""
-    stem = term.removesuffix("*")
-    phrase = f'"{stem}"' + ("*" if stem != term else "")
+def _matching(terms: Iterable[str], weight: float) -> Select[Any]:
+    """The ids of the newest lines with one of some terms, each with its weight."""
+    phrase = " OR ".join(f'"{term}"' for term in terms)
     match = literal_column("findable_index").op("MATCH")(bindparam(None, phrase, unique=True))
     newest = select(_INDEX.c.rowid.label("id")).where(match).order_by(_INDEX.c.rowid.desc()).limit(_MOST_POSTINGS)
     found = newest.subquery()
