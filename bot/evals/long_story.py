@@ -23,6 +23,7 @@ CARD: Final = Card(
 )
 _PLAYERS: Final = {1_001: "Mio", 1_002: "Kai", 1_003: "Sora"}
 _WORDS: Final = 6_000
+_KEEPSAKES: Final = 24
 # The commonest word is about forty times as frequent as one in the middle, as common nouns are in talk.
 _FLATNESS: Final = 20
 _STARTS: Final = ("b", "br", "d", "f", "g", "gl", "h", "k", "l", "m", "n", "p", "r", "s", "st", "t", "tr", "v", "w")
@@ -113,6 +114,8 @@ class LongStory:
         syllables = [start + end for start, end in product(_STARTS, _ENDS)]
         words = dict.fromkeys("".join(made.choices(syllables, k=made.choice((1, 2, 2)))) for _ in range(2 * _WORDS))
         self._words = list(words)[:_WORDS]
+        rare = list(words)[_WORDS : _WORDS + 3 * _KEEPSAKES]
+        self._kept = list(zip(rare[::3], rare[1::3], rare[2::3], strict=True))
         self._weights = list(accumulate(1 / (rank + _FLATNESS) for rank in range(len(self._words))))
 
     def messages(self, number: int) -> Iterator[tuple[int, str, str]]:
@@ -131,6 +134,15 @@ class LongStory:
         beats += [("thought", lot.choice(_THOUGHT))] if lot.random() < 0.5 else []
         lines = [{"kind": kind, "speaker": CARD.name, "text": self._filled(lot, text)} for kind, text in beats]
         return json.dumps({"beats": lines})
+
+    def keepsakes(self) -> list[str]:
+        """What is told once, at the beginning, in words that nobody uses again."""
+        return [f"My {a} {b} hangs over the {c}." for a, b, c in self._kept]
+
+    def question(self, number: int) -> str:
+        """Somebody asks for the keepsake of a number."""
+        a, b, c = self._kept[number % len(self._kept)]
+        return f"Do you remember what hangs over the {c}? A {a} {b}?"
 
     def words(self, number: int) -> str:
         """What somebody looks for: who said it, and a word."""
@@ -154,7 +166,7 @@ class LongStory:
 
 
 def _folded(asked: Asked) -> dict[str, Any]:
-    """Some of each kind of memory, truly cited; as many loose ends are tied as opened, but for one now and then."""
+    """Some of each kind of memory, truly cited; as many loose ends are tied as opened, but for one."""
     of: dict[str, list[tuple[str, str, str]]] = {}
     for cite, (kind, speaker, text) in asked.beats.items():
         of.setdefault(kind, []).append((str(cite), speaker, text))
@@ -169,9 +181,9 @@ def _folded(asked: Asked) -> dict[str, Any]:
     if said and thought:
         (outward, who, shown), (inward, _, actual) = said[-1], thought[-1]
         found.append({**_memory("secret", shown, outward, who=who), "actual": actual, "cites": [outward, inward]})
-    opened = [{"text": what[0], "cites": [cite]} for cite, _, text in players if (what := _QUESTION.search(text))][:2]
-    # The newest ones but every fifth, which nobody ever comes back to.
-    ends = [number for number in sorted(asked.ends, reverse=True) if number % 5][: len(opened)]
+    opened = [{"text": what[0], "cites": [cite]} for cite, _, text in players if (what := _QUESTION.search(text))][:3]
+    # One of three nobody ever comes back to.
+    ends = sorted(asked.ends, reverse=True)[: max(0, len(opened) - 1)]
     last = str(max(asked.beats))
     return {"memories": found, "opened": opened, "resolved": [{"number": n, "cites": [last]} for n in ends]}
 

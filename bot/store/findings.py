@@ -57,8 +57,7 @@ class FindingStore(Topic):
         async with self._database.read() as connection:
             counts = await count_words(connection, session_id, wanted)
             rarest = sorted(wanted, key=lambda word: (counts[word], word))[: int(len(wanted) * (1 - SAME_OF_BOTH)) + 1]
-            occurring = {word: 1.0 for word in rarest if counts[word]}
-            rows = await likeliest(connection, session_id, occurring, before=None, most=most)
+            rows = await likeliest(connection, session_id, dict.fromkeys(rarest, 1.0), before=None, most=most)
             return await load_memories(connection, session_id, memories.c.number.in_([row.number for row in rows]))
 
 
@@ -67,10 +66,12 @@ async def _lines(
 ) -> tuple[Found, ...]:
     """The memories and turns of some rows; ``with_settled`` also turns on whose meaning a moderator had the last word."""
     known = tuple(rows)
+    if not known:
+        return ()
     seqs = {row.seq for row in known if row.seq is not None}
     numbers = {row.number for row in known if row.number is not None}
-    told = await _turns(connection, session_id, seqs, with_settled=with_settled) if seqs else {}
-    noted = await _memories(connection, session_id, numbers) if numbers else {}
+    told = await _turns(connection, session_id, seqs, with_settled=with_settled)
+    noted = await _memories(connection, session_id, numbers)
     found = []
     for row in known:
         words = frozenset(row.words.split())
@@ -107,7 +108,7 @@ async def _memories(connection: AsyncConnection, session_id: int, numbers: Colle
         memory.number: memory for memory in await load_memories(connection, session_id, memories.c.number.in_(numbers))
     }
     condensed = [number for number, memory in found.items() if memory.status is MemoryStatus.CONDENSED]
-    overruled = await _overruled(connection, session_id, condensed) if condensed else frozenset()
+    overruled = await _overruled(connection, session_id, condensed)
     usable = (MemoryStatus.ACTIVE, MemoryStatus.CONDENSED)
     return {n: memory for n, memory in found.items() if memory.status in usable and n not in overruled}
 

@@ -29,8 +29,8 @@ async def load_memory(connection: AsyncConnection, session_id: int) -> SessionMe
 
 
 async def load_for_head(connection: AsyncConnection, session_id: int, most: int) -> tuple[SessionMemory, bool]:
-    """What the head of a prompt may show, without sources: of the lines in use the ``most`` that would leave it last, as many of
-    the newest loose ends, and the young chapters; and whether that is all of it.
+    """What the head of a prompt may show, without sources: of the lines in use the ``most`` that would leave it last, the newest
+    loose ends, and the young chapters; and whether these are all lines in use.
     """
     in_use = and_(memories.c.session_id == session_id, memories.c.status == MemoryStatus.ACTIVE)
     newest = [
@@ -47,15 +47,15 @@ async def load_for_head(connection: AsyncConnection, session_id: int, most: int)
     last_first = select(lines).order_by(lines.c.corrected.desc(), rank.desc(), lines.c.number.desc()).limit(most)
     ends = select(memories).where(in_use, memories.c.kind == MemoryKind.LOOSE_END)
     rows = (await connection.execute(last_first)).all()
-    open_rows = (await connection.execute(ends.order_by(memories.c.number.desc()).limit(most))).all()
+    open_rows = (await connection.execute(ends.order_by(memories.c.number.desc()).limit(MOST_OPEN))).all()
     found = sorted((memory_of(row) for row in (*rows, *open_rows)), key=lambda memory: memory.number)
     young = await load_chapters(connection, session_id, chapters.c.absorbed.is_(False))
-    return SessionMemory(young, tuple(found)), max(len(rows), len(open_rows)) < most
+    return SessionMemory(young, tuple(found)), len(rows) < most
 
 
 async def load_for_fold(connection: AsyncConnection, session_id: int, chapter: int | None) -> SessionMemory:
     """What a fold looks at: all that a moderator settled, the events and loose ends in use, the lines of the young chapters, and
-    those of ``chapter`` when it is to be written anew; of the chapters only these.
+    those of ``chapter`` when it is looked at again, then with their sources; of the chapters only these.
 
     Loose ends that are tied are found by their words (:meth:`FindingStore.ends_like`); those that are not findable are here.
     """
@@ -72,7 +72,11 @@ async def load_for_fold(connection: AsyncConnection, session_id: int, chapter: i
         select(memories.c.number).where(of_session, memories.c.chapter.in_([one.ordinal for one in found]), active),
         select(memories.c.number).where(of_session, UNFINDABLE_END),
     )
-    return SessionMemory(found, await load_memories(connection, session_id, memories.c.number.in_(numbers)))
+    wanted = memories.c.number.in_(numbers)
+    if chapter is not None:
+        return SessionMemory(found, await load_memories(connection, session_id, wanted))
+    lines = select(memories).where(of_session, wanted).order_by(memories.c.number)
+    return SessionMemory(found, tuple(memory_of(row) for row in await connection.execute(lines)))
 
 
 async def load_chapters(

@@ -51,10 +51,8 @@ _END: Final = ":"
 _FINDABLE_END: Final = (MemoryStatus.ACTIVE, MemoryStatus.RESOLVED)
 UNFINDABLE_END: Final = and_(
     memories.c.kind == MemoryKind.LOOSE_END,
-    or_(
-        memories.c.status.in_((MemoryStatus.STALE, MemoryStatus.RETRACTED)),
-        and_(memories.c.status == MemoryStatus.REPLACED, memories.c.resolved_by.is_not(None)),
-    ),
+    memories.c.status.in_((MemoryStatus.STALE, MemoryStatus.RETRACTED, MemoryStatus.REPLACED)),
+    or_(memories.c.status != MemoryStatus.REPLACED, memories.c.resolved_by.is_not(None)),
 )
 """The other loose ends that must not be opened again; there are few."""
 # Of a word that more lines have, the newest are looked at.

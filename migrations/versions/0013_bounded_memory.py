@@ -26,9 +26,13 @@ def upgrade() -> None:
     """Towards the newer schema."""
     op.create_index("ix_memories_session_id_status_kind_number", "memories", ["session_id", "status", "kind", "number"])
     op.create_index("ix_memories_session_id_chapter", "memories", ["session_id", "chapter"])
-    corrected = sa.text("corrected")
+    # As each database's own conditions say it: SQLite takes an index with a condition for the very same words only.
     op.create_index(
-        "ix_memories_corrected", "memories", ["session_id"], sqlite_where=corrected, postgresql_where=corrected
+        "ix_memories_corrected",
+        "memories",
+        ["session_id"],
+        sqlite_where=sa.text("corrected = 1"),
+        postgresql_where=sa.text("corrected"),
     )
     _index_ends(op.get_bind())
 

@@ -38,7 +38,7 @@ async def test_a_short_run_counts_goes_on_where_it_was_and_notices_what_grows(
         kinds = {name for name in first["stories"][size] if name.startswith("kind ")}
         assert kinds == {f"kind {kind}" for kind in ("claim", "event", "fact", "loose_end", "quote", "secret")}
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "stories").iterdir()}
-    assert {path.name for path in kept} == {f"{size}{ending}.db" for size in SIZES for ending in ("", "-due")}
+    assert {path.name for path in kept} == {f"{size}.db" for size in SIZES}
 
     search = Engine.search
 
@@ -74,7 +74,7 @@ def costs(turns: int, **figures: int) -> Costs:
     ],
 )
 def test_what_may_not_grow_is_named(tmp_path: Path, figures: dict[str, int], missed: str) -> None:
-    stories = [Story(turns, tmp_path, tmp_path) for turns in (9, 90)]
+    stories = [Story(turns, tmp_path) for turns in (9, 90)]
 
     found = turn._figures([costs(9), costs(90, **figures)], stories)["missed"]
 
