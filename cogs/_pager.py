@@ -66,11 +66,16 @@ class Pager(AnsweringView):
     async def answer(cls, interaction: Interaction, pages: Sequence[discord.Embed]) -> None:
         """Show pages to the person who asked, with buttons when there is more than one."""
         pager = cls.of(interaction, pages)
-        view = pager if pager.children else discord.utils.MISSING
         if interaction.response.is_done():
+            view = pager if pager.children else discord.utils.MISSING
             await interaction.followup.send(embed=pager.page, view=view, ephemeral=True)
         else:
-            await interaction.response.send_message(embed=pager.page, view=view, ephemeral=True)
+            await pager.open()
+
+    async def open(self) -> None:
+        """Show the page to the person who asked, with the buttons when there are any."""
+        view = self if self.children else discord.utils.MISSING
+        await self._last.response.send_message(embed=self.page, view=view, ephemeral=True)
 
     @property
     def page(self) -> discord.Embed:

@@ -65,7 +65,7 @@ class Memories(
             return shown(await engine.leaf(session.id, index, chosen))
 
         first = shown(await engine.leaf(session.id, page - 1, chosen, number=number))
-        await _answer(interaction, Pager(interaction, first, page_at))
+        await Pager(interaction, first, page_at).open()
 
     @app_commands.command(description="Where a memory comes from, and every change to it")
     @app_commands.autocomplete(number=memory_numbers)
@@ -101,20 +101,13 @@ async def _leaf(
     buttons: Sequence[discord.ui.Button[Any]] = (),
 ) -> None:
     embeds = [_embed(title, page, place, len(pages)) for place, page in enumerate(pages)]
-    await _answer(interaction, Pager.of(interaction, embeds, buttons))
+    await Pager.of(interaction, embeds, buttons).open()
 
 
 def _embed(title: str, text: str, index: int, count: int, *, footer: str = "") -> discord.Embed:
     embed = discord.Embed(title=title, description=text)
     place = f"{index + 1}/{count}" if count > 1 else ""
     return embed.set_footer(text="\n".join(part for part in (footer, place) if part) or None)
-
-
-async def _answer(interaction: Interaction, pager: Pager) -> None:
-    if pager.children:
-        await interaction.response.send_message(embed=pager.page, view=pager, ephemeral=True)
-    else:
-        await interaction.response.send_message(embed=pager.page, ephemeral=True)
 
 
 async def setup(bot: KataribeBot) -> None:

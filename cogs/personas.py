@@ -65,9 +65,7 @@ class Personas(commands.GroupCog, name="persona", description="Who you play"):
         """One line each."""
         personas, say = interaction.client.personas, bound(interaction.client.catalogue.text, interaction.locale)
         pages = persona_pages(await personas.repertoire(interaction.user.id, interaction.guild_id), say)
-        pager = Pager.of(interaction, pages)
-        view = pager if pager.children else discord.utils.MISSING
-        await interaction.response.send_message(embed=pager.page, view=view, ephemeral=True)
+        await Pager.of(interaction, pages).open()
 
     @app_commands.command(description="Play one of your personas here")
     @app_commands.autocomplete(name=persona_names)

@@ -159,7 +159,7 @@ async def test_loose_ends_of_the_version_before_are_found_by_their_words(url: st
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS))
         config.attributes["connection"] = connection
-        command.downgrade(config, "0012")
+        command.downgrade(config, "0013")
 
     async with await Store.open(url) as store:
         tale = await begin(store)
