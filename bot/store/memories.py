@@ -19,7 +19,7 @@ from bot.store.branches import read_branches
 from bot.store.ledger import Render, load_for_fold, load_histories, load_memories, load_memory, write_changed
 from bot.store.moderation import decide_flag
 from bot.store.rows import Topic, lock_session, read_session, turn_of
-from bot.store.tables import memories, messages, turns
+from bot.store.tables import condensations, memories, messages, turns
 from bot.store.tellings import tellings_in
 from bot.store.turns import read_turns
 from bot.store.views import read_voices, write_head
@@ -38,6 +38,19 @@ class MemoryStore(Topic):
         """What a fold has to know of a session's memory; ``chapter`` is the ordinal of one that is looked at again."""
         async with self._database.read() as connection:
             return await load_for_fold(connection, session_id, chapter)
+
+    async def with_sources(self, session_id: int, numbers: Collection[int]) -> SessionMemory:
+        """Some memories with all that they condense, in every generation, and who said what these cite; no chapters."""
+        named = select(memories.c.number).where(memories.c.session_id == session_id, memories.c.number.in_(numbers))
+        below = named.cte("below", recursive=True)
+        parts = select(condensations.c.condensed).where(
+            condensations.c.session_id == session_id, condensations.c.number == below.c.number
+        )
+        wanted = memories.c.number.in_(select(below.union(parts).c.number))
+        async with self._database.read() as connection:
+            found = await load_memories(connection, session_id, wanted)
+            voices = await read_voices(connection, session_id, [memory.number for memory in found])
+            return SessionMemory(memories=found, voices=voices)
 
     async def newest_memories(
         self, session_id: int, number: int | None = None, *, most: int = 25

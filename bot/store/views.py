@@ -21,8 +21,10 @@ from bot.store.tables import evidence, sessions, turns
 _LINES_AT_FIRST: Final = 200
 
 
-async def read_voices(connection: AsyncConnection, session_id: int) -> Voices | None:
-    """Who said what the memories cite; None while nobody but the lead was ever in the story."""
+async def read_voices(
+    connection: AsyncConnection, session_id: int, numbers: Collection[int] | None = None
+) -> Voices | None:
+    """Who said what the memories cite, all or those of some numbers; None while nobody but the lead was ever in the story."""
     others = select(cast).where(cast.c.session_id == session_id).order_by(cast.c.position)
     rows = (await connection.execute(others)).all()
     if not rows:
@@ -31,6 +33,8 @@ async def read_voices(connection: AsyncConnection, session_id: int) -> Voices | 
     lead = (await connection.execute(leading)).scalar_one()
     viewers = [Viewer(lead, 0), *(Viewer(row.character_id, row.since) for row in rows if row.left_at is None)]
     cited = select(evidence.c.seq).where(evidence.c.session_id == session_id)
+    if numbers is not None:
+        cited = cited.where(evidence.c.number.in_(numbers))
     replies = select(turns.c.seq, turns.c.author_id, turns.c.beats).where(
         turns.c.session_id == session_id, turns.c.author_kind == AuthorKind.CHARACTER, turns.c.seq.in_(cited)
     )
