@@ -467,10 +467,10 @@ def _table(figures: dict[str, Any], kept: Run) -> str:
 
 
 def _drawn(measured: Sequence[Costs]) -> bytes:
-    """The ratios of time, rows and queries by size."""
+    """The ratios of queries, bytes and time by size."""
     drawn = figure(10, 3.6)
     operations = list(dict.fromkeys(costs.operation for costs in measured))
-    for place, (name, title) in enumerate((("queries", "queries"), ("rows", "rows"), ("milliseconds", "time"))):
+    for place, (name, title) in enumerate((("queries", "queries"), ("bytes", "bytes"), ("milliseconds", "time"))):
         axes = drawn.add_subplot(1, 3, place + 1)
         for colour, operation in zip(COLOURS, operations, strict=False):
             line = sorted((c.turns, c.median(name)) for c in measured if c.operation == operation)

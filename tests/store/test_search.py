@@ -256,7 +256,7 @@ async def test_a_long_story_costs_a_look_up_no_more(store: Store) -> None:
     with _statements(store) as long:
         found = await store.find(tale.session_id, asked, before=19_900)
 
-    assert len(long) <= len(short) + 6
+    assert len(long) <= len(short) + 7
     assert len(found.lines) == 40
     assert found.counts["brine"] == 200
     assert found.lines[0].turn is not None
