@@ -22,7 +22,8 @@ from bot.hearing import Hearing
 from bot.llm.client import ModelClient
 from bot.memory import attached, markup, policy, recall
 from bot.memory.language import detect_language
-from bot.memory.memories import SessionMemory
+from bot.memory.leaves import Leaf
+from bot.memory.memories import Memory, MemoryKind, SessionMemory
 from bot.memory.personas import without_brackets
 from bot.memory.recall import Found, Limits
 from bot.memory.story import (
@@ -46,6 +47,9 @@ from bot.streaming import Draft
 from bot.writing import Writer
 
 log = logging.getLogger(__name__)
+
+# No memory has a number so long, and no database one much longer.
+_DIGITS = 10
 
 Watch = Callable[[Draft], None]
 
@@ -377,9 +381,32 @@ class Engine:
 
     # Memory
 
-    async def memory(self, session_id: int) -> SessionMemory:
-        """Everything a session remembers, in use or not."""
-        return await self._store.memory(session_id)
+    async def offered(self, session_id: int, typed: str) -> tuple[Memory, ...]:
+        """The memories that somebody may mean who has typed so much, by number: the newest in use, all that a moderator settled,
+        those with the words, and the one of the number whatever has become of it.
+        """
+        bare = typed.strip().lstrip("#")
+        found = await self._store.newest_memories(
+            session_id, int(bare) if bare.isdecimal() and len(bare) < _DIGITS else None
+        )
+        words = recall.typed_words(typed)
+        lines = await self._store.find_words(session_id, words) if words else ()
+        return SessionMemory(memories=found).with_found([line.memory for line in lines if line.memory]).memories
+
+    async def leaf(
+        self, session_id: int, index: int, kind: MemoryKind | None = None, *, number: int | None = None
+    ) -> Leaf:
+        """A leaf of what a session remembers, by its index from 0, or the one that shows a memory of a ``number``.
+
+        Raises NotFound.
+        """
+        if number is None:
+            return await self._store.leaf(session_id, index, kind)
+        leaf = await self._store.leaf_with(session_id, number, kind)
+        if leaf is None:
+            is_known = await self._store.detail(session_id, number) is not None
+            raise NotFound("memory-not-shown" if is_known else "memory-unknown", number=number)
+        return leaf
 
     async def detail(self, session_id: int, number: int) -> MemoryDetail:
         """A memory with its history and evidence. Raises NotFound."""

@@ -19,11 +19,11 @@ from bot.llm.checks import Rejection, check_form, check_output
 from bot.llm.client import ModelClient
 from bot.llm.drawing import draw
 from bot.llm.requests import Completion, ModelRequest, Purpose
-from bot.memory import folding, policy
+from bot.memory import folding, policy, recall
 from bot.memory.audit import audit_messages, audit_schema, audit_work, is_audit, judge_audit, read_audit
 from bot.memory.evidence import Judge, Verdict, condensing
 from bot.memory.language import detect_language
-from bot.memory.memories import NewMemory, SessionMemory
+from bot.memory.memories import Chapter, NewMemory, SessionMemory
 from bot.memory.messages import Message
 from bot.memory.prompt import memory_line
 from bot.memory.story import Fold, FoldKind, FoldState, Session
@@ -154,7 +154,7 @@ class Folder:
         planned: int | None = None
         longest: int | None = None
         while misses < _PLANS:
-            memory = await self._store.memory(session.id)
+            memory = await self._store.memory_for_fold(session.id)
             snapshot = await self._store.snapshot(session.id)
             budgets = self.budgets
             budgets = replace(budgets, stretch=min(budgets.stretch, longest or budgets.stretch))
@@ -192,32 +192,40 @@ class Folder:
             raise WorkFailed("changed-meanwhile")
         await self._ask_for_major(session)
 
-    async def _chapter(self, session: Session, turns: Sequence[Turn], memory: SessionMemory) -> Verdict:
+    async def _chapter(
+        self, session: Session, turns: Sequence[Turn], memory: SessionMemory, *, anew: Chapter | None = None
+    ) -> Verdict:
+        """What of a model's answer about some turns holds; ``anew`` is the chapter that is written again."""
+        known = folding.without_chapter(memory, anew) if anew else memory
         lines = folding.source_lines(turns)
         source = "\n".join(lines)
         language = detect_language("\n".join(t.raw for t in turns))
         value = await self._ask(
             session,
             Purpose.FOLD,
-            folding.fold_messages(turns, memory, language),
+            folding.fold_messages(turns, known, language),
             folding.fold_schema(turns, self.budgets.fold_output),
             _texts_check(source, lambda parsed: folding.texts_of(folding.read_fold(parsed))),
         )
         histories = await self._store.histories(session.id, [m.number for m in memory.settled()])
-        verdict = Judge(turns, memory, histories).judge(folding.read_fold(value))
+        answer = folding.read_fold(value)
+        for text in folding.end_texts(answer):
+            memory = memory.with_found(await self._store.ends_like(session.id, text))
+        known = folding.without_chapter(memory, anew) if anew else memory
+        verdict = Judge(turns, known, histories).judge(answer)
         if not verdict.memories and not verdict.resolved and len(source) > _TRIFLE:
             log.info("session %d: nothing of the answer held, dropped %s", session.id, dict(verdict.dropped))
             raise await self._of_no_use(session, Purpose.FOLD, "nothing-held")
         return verdict
 
     async def _ask_for_major(self, session: Session) -> None:
-        memory = await self._store.memory(session.id)
+        memory = await self._store.memory_for_fold(session.id)
         if policy.oldest_half(self._chapter_sizes(memory), self.budgets):
             await self._store.request_fold(session.id, FoldKind.MAJOR, self._clock())
 
     async def _major(self, session: Session) -> None:
         for _ in range(_PLANS):
-            memory = await self._store.memory(session.id)
+            memory = await self._store.memory_for_fold(session.id)
             half = policy.oldest_half(self._chapter_sizes(memory), self.budgets)
             if not half:
                 return
@@ -247,22 +255,25 @@ class Folder:
             _texts_check(source, lambda parsed: [new.content.text for new in folding.read_major(parsed, work)]),
         )
         histories = await self._store.histories(session.id, [m.number for m in memory.settled()])
-        turns = await self._store.turns(session.id, 1, memory.folded_to)
-        found = condensing(folding.read_major(value, work), memory, histories, turns)
+        proposed = folding.read_major(value, work)
+        turns: dict[int, Turn] = {}
+        for new in proposed:
+            alike = await self._store.find_words(session.id, recall.indexed_words(new.content.text))
+            turns |= {line.turn.seq: line.turn for line in alike if line.turn and line.turn.seq <= memory.folded_to}
+            memory = memory.with_found([line.memory for line in alike if line.memory])
+        found = condensing(proposed, memory, histories, tuple(turns.values()))
         if not folding.shrinks(found, work):
             raise await self._of_no_use(session, Purpose.MAJOR_FOLD, "no-shrink")
         return found
 
     async def _refold(self, fold: Fold, session: Session) -> None:
         for _ in range(_PLANS):
-            memory = await self._store.memory(session.id)
+            memory = await self._store.memory_for_fold(session.id, fold.chapter)
             chapter = next((c for c in memory.chapters if c.ordinal == fold.chapter), None)
             if chapter is None:
                 return
             turns = await self._store.turns(session.id, chapter.first, chapter.last)
-            verdict = (
-                await self._chapter(session, turns, folding.without_chapter(memory, chapter)) if turns else Verdict(())
-            )
+            verdict = await self._chapter(session, turns, memory, anew=chapter) if turns else Verdict(())
             if await self._store.commit_refold(
                 fold.id, session.id, chapter.ordinal, _revisions(turns), verdict.memories, verdict.resolved,
                 by=_BY_FOLD, at=self._clock(), render=self._renderer.for_session(session, self.budgets),
@@ -279,7 +290,7 @@ class Folder:
     async def _audit(self, fold: Fold, session: Session) -> None:
         """A second look at a chapter; whatever becomes of it, the chapter stands."""
         for _ in range(_PLANS):
-            memory = await self._store.memory(session.id)
+            memory = await self._store.memory_for_fold(session.id, fold.chapter)
             chapter = next((c for c in memory.chapters if c.ordinal == fold.chapter), None)
             turns = await self._store.turns(session.id, chapter.first, chapter.last) if chapter else ()
             work = audit_work(memory, chapter, turns) if chapter else None

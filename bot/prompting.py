@@ -208,8 +208,9 @@ class Prompter:
     async def _known_to(self, snapshot: Snapshot, found: Findings) -> Findings:
         """What of a look-up the character who is to reply may know."""
         since = snapshot.speaker.since if snapshot.speaker else 0
-        memory = seen_by(await self._store.memory(snapshot.session.id), Viewer(snapshot.character.id, since))
-        seen = {m.number: m for m in memory.memories}
+        numbers = [line.memory.number for line in found.lines if line.memory]
+        memory = await self._store.with_sources(snapshot.session.id, numbers)
+        seen = {m.number: m for m in seen_by(memory, Viewer(snapshot.character.id, since)).memories}
         return replace(
             found,
             lines=tuple(

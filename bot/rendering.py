@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
 from bot.counting import TokenCounter
 from bot.memory import prompt
@@ -14,6 +15,9 @@ from bot.memory.policy import Budgets
 from bot.memory.story import Head, Session
 from bot.memory.wording import Language
 
+# The language is read from the lines that stay longest.
+_READ: Final = 100
+
 
 class Renderer:
     """Renders memories in the language they are written in."""
@@ -23,12 +27,14 @@ class Renderer:
 
     def head(self, memory: SessionMemory, language: Language, budgets: Budgets) -> Head:
         """The memory as the prompt shows it; ``language`` decides while there is nothing to read it from."""
-        texts = [m.content.text for m in memory.memories if m.is_active]
+        lines, ends, cap = prompt.last_to_leave(memory), budgets.open_ends, budgets.memory_cap
+        texts = [m.content.text for m in (lines or memory.open_ends())[:_READ]]
         talk = detect_language("\n".join(texts)) if texts else language
-        ends = budgets.open_ends
-        fitting = prompt.fitting(memory, talk, budgets.memory_cap, self._counter.guess, open_ends=ends)
+        fitting = prompt.fitting(memory, talk, cap, self._counter.guess, open_ends=ends)
         text = prompt.memory_text(fitting, talk, open_ends=ends)
-        return Head(text, self._counter.guess(text))
+        left_out = len(lines) > len(prompt.last_to_leave(fitting))
+        over = sum(self._counter.guess(prompt.memory_line(m, talk)) for m in lines) > cap if left_out else False
+        return Head(text, self._counter.guess(text), is_full=len(lines) >= _READ and over)
 
     def size(self, text: str) -> int:
         """The size of a text in tokens, as the budgets count it."""

@@ -258,6 +258,7 @@ class Settings(BaseSettings):
     fold_open_ends: int = Field(
         default=12,
         ge=0,
+        le=40,
         description="Loose ends, the newest, that the prompt names; the others stay in /memory show until they are closed.",
     )
     fold_audit: bool = Field(

@@ -28,7 +28,7 @@ async def memory_numbers(interaction: Interaction, current: str) -> list[app_com
     """The memories whose number or text fits what was typed, the newest first."""
     engine = interaction.client.engine
     session = await engine.readable_session(channel_id(interaction))
-    known = (await engine.memory(session.id)).memories
+    known = await engine.offered(session.id, current)
     wanted = current.strip().lstrip("#").casefold()
     fitting = [m for m in reversed(known) if wanted in plain_line(m, _WHOLE).removeprefix("#").casefold()]
     exact = [m for m in fitting if str(m.number) == wanted]

@@ -14,9 +14,10 @@ from cogs._card_pages import list_pages, sheet_pages
 from cogs._creation import CharacterForm
 from cogs._editing import PARTS, open_form
 from cogs._lines import bound
+from cogs._pager import Pager
 from cogs._people import character_names, is_for_adults, is_moderator, scope_of
 from cogs._removal import RemovalView, remove
-from cogs._views import Interaction, Pager
+from cogs._views import Interaction
 
 
 class Characters(CardFiles, commands.GroupCog, name="character", description="The characters that Kataribe plays"):

@@ -10,7 +10,7 @@ from discord import app_commands
 from discord.ext import commands
 
 from bot.client import KataribeBot
-from bot.errors import NotFound
+from bot.memory.leaves import Leaf
 from bot.memory.memories import MemoryKind
 from cogs._about_me import AboutMeCommand
 from cogs._choices import KINDS, memory_numbers
@@ -18,12 +18,13 @@ from cogs._guild_settings import GuildSettingsCommand
 from cogs._history import history_pages
 from cogs._lines import bound
 from cogs._moderating import Moderating
-from cogs._pages import memory_pages, page_with
+from cogs._pager import Page, Pager
+from cogs._pages import memory_page
 from cogs._people import channel_id, is_moderator
 from cogs._revealing import history_buttons, reveal_memory
 from cogs._search import search_pages
 from cogs._stats import StatsCommand
-from cogs._views import Interaction, Pager
+from cogs._views import Interaction
 
 
 class Memories(
@@ -53,14 +54,18 @@ class Memories(
         """All of it, or one kind, page by page."""
         engine, say = interaction.client.engine, bound(interaction.client.catalogue.text, interaction.locale)
         session = await engine.readable_session(channel_id(interaction))
-        figures, memory = await engine.figures(session.id), await engine.memory(session.id)
         chosen = MemoryKind(kind.value) if kind else None
-        pages = memory_pages(memory, figures.raw_turns, say, chosen, folds=figures.folds)
-        index = page - 1 if number is None else page_with(pages, number)
-        if index is None:
-            raise NotFound("memory-not-shown" if memory.get(number or 0) else "memory-unknown", number=number or 0)
         title = say("memory-title", name=session.character.card.name)
-        await _leaf(interaction, title, pages, index, footer=say("memory-legend"))
+
+        def shown(leaf: Leaf) -> Page:
+            embed = _embed(title, memory_page(leaf, say), leaf.index, leaf.count, footer=say("memory-legend"))
+            return Page(embed, leaf.index, leaf.count)
+
+        async def page_at(index: int) -> Page:
+            return shown(await engine.leaf(session.id, index, chosen))
+
+        first = shown(await engine.leaf(session.id, page - 1, chosen, number=number))
+        await Pager(interaction, first, page_at).open()
 
     @app_commands.command(description="Where a memory comes from, and every change to it")
     @app_commands.autocomplete(number=memory_numbers)
@@ -77,7 +82,7 @@ class Memories(
         detail = await engine.detail(session.id, number)
         buttons = history_buttons(session, detail, say) if await is_moderator(interaction) else ()
         pages = history_pages(detail, session, say)
-        await _leaf(interaction, say("history-title", number=number), pages, 0, buttons=buttons)
+        await _leaf(interaction, say("history-title", number=number), pages, buttons)
 
     @app_commands.command(description="Find memories and turns by their words")
     @app_commands.describe(words="What to look for")
@@ -86,27 +91,23 @@ class Memories(
         engine, say = interaction.client.engine, bound(interaction.client.catalogue.text, interaction.locale)
         session = await engine.readable_session(channel_id(interaction))
         pages = search_pages(words, await engine.search(session.id, words), session, say)
-        await _leaf(interaction, say("search-title"), pages, 0)
+        await _leaf(interaction, say("search-title"), pages)
 
 
 async def _leaf(
     interaction: Interaction,
     title: str,
     pages: Sequence[str],
-    index: int,
-    *,
-    footer: str = "",
     buttons: Sequence[discord.ui.Button[Any]] = (),
 ) -> None:
-    embeds = [discord.Embed(title=title, description=page) for page in pages]
-    for place, embed in enumerate(embeds, start=1):
-        count = f"{place}/{len(pages)}" if len(pages) > 1 else ""
-        embed.set_footer(text="\n".join(part for part in (footer, count) if part) or None)
-    pager = Pager(interaction, embeds, min(index, len(embeds) - 1), buttons)
-    if pager.children:
-        await interaction.response.send_message(embed=pager.page, view=pager, ephemeral=True)
-    else:
-        await interaction.response.send_message(embed=pager.page, ephemeral=True)
+    embeds = [_embed(title, page, place, len(pages)) for place, page in enumerate(pages)]
+    await Pager.of(interaction, embeds, buttons).open()
+
+
+def _embed(title: str, text: str, index: int, count: int, *, footer: str = "") -> discord.Embed:
+    embed = discord.Embed(title=title, description=text)
+    place = f"{index + 1}/{count}" if count > 1 else ""
+    return embed.set_footer(text="\n".join(part for part in (footer, place) if part) or None)
 
 
 async def setup(bot: KataribeBot) -> None:

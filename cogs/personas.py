@@ -10,10 +10,11 @@ from bot.client import KataribeBot
 from bot.errors import NotFound
 from bot.memory.personas import LONGEST_BRACKETS, LONGEST_DESCRIPTION, LONGEST_NAME
 from cogs._lines import bound
+from cogs._pager import Pager
 from cogs._persona_keeping import keep, persona_names, take_over
 from cogs._personas import persona_page, persona_pages
 from cogs._portraits import remove_portrait
-from cogs._views import Interaction, Pager
+from cogs._views import Interaction
 
 Name = app_commands.Range[str, 1, LONGEST_NAME]
 Description = app_commands.Range[str, 1, LONGEST_DESCRIPTION]
@@ -64,9 +65,7 @@ class Personas(commands.GroupCog, name="persona", description="Who you play"):
         """One line each."""
         personas, say = interaction.client.personas, bound(interaction.client.catalogue.text, interaction.locale)
         pages = persona_pages(await personas.repertoire(interaction.user.id, interaction.guild_id), say)
-        pager = Pager(interaction, pages)
-        view = pager if pager.children else discord.utils.MISSING
-        await interaction.response.send_message(embed=pager.page, view=view, ephemeral=True)
+        await Pager.of(interaction, pages).open()
 
     @app_commands.command(description="Play one of your personas here")
     @app_commands.autocomplete(name=persona_names)

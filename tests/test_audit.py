@@ -106,7 +106,7 @@ async def work(scene: Scene) -> None:
 
 
 async def remembered(scene: Scene) -> SessionMemory:
-    return await scene.core.engine.memory(scene.session.id)
+    return await scene.core.store.memory(scene.session.id)
 
 
 async def line(scene: Scene, text: str) -> Memory:

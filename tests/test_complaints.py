@@ -66,7 +66,7 @@ async def remembered(scene: Scene, *proposed: dict[str, Any]) -> list[Memory]:
     scene.server.on_fold = lambda _: {"memories": list(proposed), "opened": [], "resolved": []}
     await scene.hear("…")
     await scene.core.folder.run_due()
-    memory = await scene.core.engine.memory(scene.session.id)
+    memory = await scene.core.store.memory(scene.session.id)
     assert memory.chapters, "nothing was folded"
     return [m for m in memory.memories if m.is_active]
 
@@ -127,14 +127,14 @@ async def test_preamble_only_a_preamble_is_not_the_memory(scene: Scene) -> None:
     scene.server.folds.append("Certainly!")
     await scene.hear("…")
     await scene.core.folder.run_due()
-    assert (await scene.core.engine.memory(scene.session.id)).memories == ()
+    assert (await scene.core.store.memory(scene.session.id)).memories == ()
 
     whole = (
         '{"memories": [{"kind": "event", "text": "The engine died.", "cites": ["2.1"]}], "opened": [], "resolved": []}'
     )
     scene.server.folds.append(f"Certainly!\n\n{whole}")
     await scene.core.folder.run_due()
-    kept = (await scene.core.engine.memory(scene.session.id)).memories
+    kept = (await scene.core.store.memory(scene.session.id)).memories
     assert [m.content.text for m in kept] == ["The engine died."]
 
 
@@ -225,10 +225,10 @@ async def _after_a_second_try(scene: Scene, *proposed: dict[str, Any]) -> list[M
     """What is in use when the first answer was rejected and the fold tried again."""
     await scene.hear("…")
     await scene.core.folder.run_due()
-    assert (await scene.core.engine.memory(scene.session.id)).memories == ()
+    assert (await scene.core.store.memory(scene.session.id)).memories == ()
     scene.server.on_fold = lambda _: {"memories": list(proposed), "opened": [], "resolved": []}
     await scene.core.folder.run_due()
-    return [m for m in (await scene.core.engine.memory(scene.session.id)).memories if m.is_active]
+    return [m for m in (await scene.core.store.memory(scene.session.id)).memories if m.is_active]
 
 
 async def test_forged_turn_a_line_in_anothers_name_is_nobodys_word(scene: Scene) -> None:

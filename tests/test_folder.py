@@ -97,7 +97,7 @@ async def test_a_fold_waits_its_delay_then_becomes_a_chapter_that_the_next_promp
     await scene.hear("And now?")
     await scene.reply()
 
-    memory_ = await scene.core.engine.memory(scene.session.id)
+    memory_ = await scene.core.store.memory(scene.session.id)
     chapter = memory_.chapters[0]
     assert (chapter.ordinal, chapter.first) == (1, 1)
     kinds = {m.kind for m in memory_.memories}
@@ -118,7 +118,7 @@ async def test_chapters_are_disjoint_and_gapless_and_each_fold_breaks_the_prefix
         await fold(scene)
     heads = [request.messages[1]["content"] for request in scene.server.of("reply")]
 
-    chapters = (await scene.core.engine.memory(scene.session.id)).chapters
+    chapters = (await scene.core.store.memory(scene.session.id)).chapters
     assert len(chapters) >= 4
     assert [c.first for c in chapters[1:]] == [c.last + 1 for c in chapters[:-1]]
     changes = sum(a != b for a, b in itertools.pairwise(heads))
@@ -133,8 +133,8 @@ async def test_the_fold_is_asked_with_numbered_beats_open_ends_and_settled_memor
     await fold(scene)
     scene.clock.pass_by(minutes=5)
     await fold(scene)
-    (opened,) = (await scene.core.engine.memory(scene.session.id)).open_ends()
-    numbers = {m.number: m for m in (await scene.core.engine.memory(scene.session.id)).memories}
+    (opened,) = (await scene.core.store.memory(scene.session.id)).open_ends()
+    numbers = {m.number: m for m in (await scene.core.store.memory(scene.session.id)).memories}
     event = next(m for m in numbers.values() if m.kind is MemoryKind.EVENT)
     await _correct(scene, event.number, CorrectionKind.EDIT, "Rin let go of the wheel.")
     scene.server.on_fold = lambda body: chapter_of(
@@ -150,7 +150,7 @@ async def test_the_fold_is_asked_with_numbered_beats_open_ends_and_settled_memor
     assert "Rin let go of the wheel." in text
     assert event.content.text not in text
     assert request.body["max_tokens"] <= 4096
-    after = await scene.core.engine.memory(scene.session.id)
+    after = await scene.core.store.memory(scene.session.id)
     assert after.open_ends() == ()
     resolved = after.get(opened.number)
     assert resolved is not None
@@ -158,7 +158,7 @@ async def test_the_fold_is_asked_with_numbered_beats_open_ends_and_settled_memor
     scene.server.on_fold = lambda body: chapter_of(body, opened=[end | {"cites": [source_of(body)[0][0]]}])
     await fill(scene)
     await fold(scene)
-    assert (await scene.core.engine.memory(scene.session.id)).open_ends() == (), "a resolved end cannot return"
+    assert (await scene.core.store.memory(scene.session.id)).open_ends() == (), "a resolved end cannot return"
 
 
 @pytest.mark.parametrize(
@@ -187,11 +187,11 @@ async def test_nothing_bad_is_stored_the_source_stays_and_the_fold_is_tried_agai
     (row,) = figures.folds
     assert (row.state, row.attempts) == (FoldState.DUE, 1)
     assert code in row.error.replace("_", "-")
-    assert (await scene.core.engine.memory(scene.session.id)).memories == ()
+    assert (await scene.core.store.memory(scene.session.id)).memories == ()
     assert figures.raw_turns == figures.turns
     scene.clock.pass_by(minutes=3)
     await fold(scene)
-    assert len((await scene.core.engine.memory(scene.session.id)).chapters) == 1
+    assert len((await scene.core.store.memory(scene.session.id)).chapters) == 1
 
 
 async def test_a_refusal_is_drawn_again_once_and_never_stored(scene: Scene) -> None:
@@ -199,7 +199,7 @@ async def test_a_refusal_is_drawn_again_once_and_never_stored(scene: Scene) -> N
     await fill(scene)
     await fold(scene)
     assert len(scene.server.of("fold")) == 2
-    assert len((await scene.core.engine.memory(scene.session.id)).chapters) == 1
+    assert len((await scene.core.store.memory(scene.session.id)).chapters) == 1
 
 
 async def test_three_failures_are_the_end_and_are_visible_until_the_story_has_moved_on(scene: Scene) -> None:
@@ -234,7 +234,7 @@ async def test_turns_that_change_while_they_are_folded_are_planned_anew(scene: S
 
     assert victim.raw not in scene.server.of("fold")[-1].prompt
     assert len(scene.server.of("fold")) >= 2
-    assert len((await scene.core.engine.memory(scene.session.id)).chapters) == 1
+    assert len((await scene.core.store.memory(scene.session.id)).chapters) == 1
     assert first[0].seq == 1
 
 
@@ -242,7 +242,7 @@ async def test_two_folds_of_one_stretch_at_the_same_time_make_one_chapter(scene:
     await fill(scene)
     await asyncio.gather(fold(scene), fold(scene))
 
-    assert len((await scene.core.engine.memory(scene.session.id)).chapters) == 1
+    assert len((await scene.core.store.memory(scene.session.id)).chapters) == 1
 
 
 async def test_a_fold_that_was_under_way_at_the_crash_is_taken_up_again(server: ModelServer, tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ async def test_a_fold_that_was_under_way_at_the_crash_is_taken_up_again(server: 
         clock, session_id = scene.clock, scene.session.id
     async with open_core(settings_for(server, tmp_path / "k.db", **SMALL_BUDGETS), clock=clock) as core:
         await core.folder.run_due()
-        assert len((await core.engine.memory(session_id)).chapters) == 1
+        assert len((await core.store.memory(session_id)).chapters) == 1
 
 
 async def test_a_reply_does_not_wait_for_a_fold_on_the_same_slot(scene: Scene) -> None:
@@ -270,7 +270,7 @@ async def test_a_reply_does_not_wait_for_a_fold_on_the_same_slot(scene: Scene) -
     assert "class one" in reply.text
     await asyncio.wait_for(hanging.disconnected.wait(), 30)
     await fold(scene)
-    assert len((await scene.core.engine.memory(scene.session.id)).chapters) == 1
+    assert len((await scene.core.store.memory(scene.session.id)).chapters) == 1
 
 
 async def _correct(scene: Scene, number: int, kind: CorrectionKind, text: str = "") -> None:
@@ -280,7 +280,7 @@ async def _correct(scene: Scene, number: int, kind: CorrectionKind, text: str = 
 async def test_a_correction_is_in_the_very_next_reply_and_on_record(scene: Scene) -> None:
     await fill(scene)
     await fold(scene)
-    event = (await scene.core.engine.memory(scene.session.id)).memories[0]
+    event = (await scene.core.store.memory(scene.session.id)).memories[0]
 
     await _correct(scene, event.number, CorrectionKind.SAID_NOT_TRUE)
     await scene.hear("And now?")
@@ -314,7 +314,7 @@ async def test_a_major_fold_condenses_the_oldest_half_and_carries_the_ledger_and
         await fold(scene)
         if round_ == 0:
             event = next(
-                m for m in (await scene.core.engine.memory(scene.session.id)).memories if m.kind is MemoryKind.EVENT
+                m for m in (await scene.core.store.memory(scene.session.id)).memories if m.kind is MemoryKind.EVENT
             )
             old_text = event.content.text
             await _correct(scene, event.number, CorrectionKind.EDIT, "Rin never touched the wheel.")
@@ -323,7 +323,7 @@ async def test_a_major_fold_condenses_the_oldest_half_and_carries_the_ledger_and
     await scene.hear("And now?")
     await scene.reply()
 
-    memory_ = await scene.core.engine.memory(scene.session.id)
+    memory_ = await scene.core.store.memory(scene.session.id)
     assert any(c.absorbed for c in memory_.chapters)
     assert not memory_.chapters[-1].absorbed
     assert scene.server.of("major_fold")
@@ -357,7 +357,7 @@ async def test_a_major_fold_that_does_not_shrink_is_tried_three_times_and_the_ch
     assert (major.state, major.attempts, major.error) == (FoldState.FAILED, 3, "no-shrink")
     figures = (await scene.core.statistics.story(scene.session.id)).figures
     assert figures.rejected == {"major_fold": {"no-shrink": 3}}
-    memory_ = await scene.core.engine.memory(scene.session.id)
+    memory_ = await scene.core.store.memory(scene.session.id)
     assert not any(c.absorbed for c in memory_.chapters[-2:])
     assert all(m.is_active for m in memory_.memories)
 
@@ -365,7 +365,7 @@ async def test_a_major_fold_that_does_not_shrink_is_tried_three_times_and_the_ch
 async def test_a_lie_told_again_after_its_correction_stays_a_claim(scene: Scene) -> None:
     await fill(scene)
     await fold(scene)
-    event = (await scene.core.engine.memory(scene.session.id)).memories[0]
+    event = (await scene.core.store.memory(scene.session.id)).memories[0]
     await _correct(scene, event.number, CorrectionKind.RETRACT)
 
     def again(body: dict[str, Any]) -> dict[str, Any]:
@@ -376,9 +376,9 @@ async def test_a_lie_told_again_after_its_correction_stays_a_claim(scene: Scene)
     await fill(scene)
     await fold(scene)
 
-    told_again = (await scene.core.engine.memory(scene.session.id)).memories[-1]
+    told_again = (await scene.core.store.memory(scene.session.id)).memories[-1]
     assert (told_again.kind, told_again.restates) == (MemoryKind.CLAIM, event.number)
-    retracted = (await scene.core.engine.memory(scene.session.id)).get(event.number)
+    retracted = (await scene.core.store.memory(scene.session.id)).get(event.number)
     assert retracted is not None
     assert retracted.status is MemoryStatus.RETRACTED
     await scene.hear("And now?")
@@ -398,7 +398,7 @@ async def test_deleting_a_folded_message_hides_what_came_of_it_until_its_chapter
     scene.server.on_fold = from_players
     await fill(scene)
     await fold(scene)
-    before = await scene.core.engine.memory(scene.session.id)
+    before = await scene.core.store.memory(scene.session.id)
     assert "Mio wrote Message 0: ." in [m.content.text for m in before.memories]
     assert [m.content.player_id for m in before.memories] == [11] * len(before.memories)
 
@@ -410,7 +410,7 @@ async def test_deleting_a_folded_message_hides_what_came_of_it_until_its_chapter
     assert "Mio wrote Message 1: ." in scene.prompts()[-1]
     scene.clock.pass_by(minutes=1)
     await fold(scene)
-    after = await scene.core.engine.memory(scene.session.id)
+    after = await scene.core.store.memory(scene.session.id)
     assert len(after.chapters) == len(before.chapters)
     assert "Message 0" not in scene.server.of("fold")[-1].prompt
     texts = [m.content.text for m in after.memories if m.is_active]
@@ -421,7 +421,7 @@ async def test_deleting_a_folded_message_hides_what_came_of_it_until_its_chapter
 async def test_a_correction_made_while_a_fold_runs_is_not_undone_by_it(scene: Scene) -> None:
     await fill(scene)
     await fold(scene)
-    event = (await scene.core.engine.memory(scene.session.id)).memories[0]
+    event = (await scene.core.store.memory(scene.session.id)).memories[0]
     asked: list[str] = []
 
     async def told_again(body: dict[str, Any]) -> dict[str, Any]:
@@ -436,7 +436,7 @@ async def test_a_correction_made_while_a_fold_runs_is_not_undone_by_it(scene: Sc
     await fold(scene)
 
     assert len(asked) == 2, "the first answer was made from what is no longer so"
-    newest = (await scene.core.engine.memory(scene.session.id)).memories[-1]
+    newest = (await scene.core.store.memory(scene.session.id)).memories[-1]
     assert (newest.kind, newest.restates) == (MemoryKind.CLAIM, event.number)
 
 
@@ -445,7 +445,7 @@ async def test_a_deleted_message_that_tied_a_loose_end_opens_it_again(scene: Sce
     scene.server.on_fold = lambda body: chapter_of(body, opened=[end])
     await fill(scene)
     await fold(scene)
-    (opened,) = (await scene.core.engine.memory(scene.session.id)).open_ends()
+    (opened,) = (await scene.core.store.memory(scene.session.id)).open_ends()
     tied: list[str] = []
 
     def tie(body: dict[str, Any]) -> dict[str, Any]:
@@ -456,7 +456,7 @@ async def test_a_deleted_message_that_tied_a_loose_end_opens_it_again(scene: Sce
     scene.server.on_fold = tie
     await fill(scene)
     await fold(scene)
-    assert (await scene.core.engine.memory(scene.session.id)).open_ends() == ()
+    assert (await scene.core.store.memory(scene.session.id)).open_ends() == ()
     turn = next(
         t for t in await scene.core.store.turns(scene.session.id, 1, 999) if t.seq == int(tied[0].split(".")[0])
     )
@@ -464,7 +464,7 @@ async def test_a_deleted_message_that_tied_a_loose_end_opens_it_again(scene: Sce
 
     await scene.core.engine.messages_deleted([message])
 
-    (again,) = (await scene.core.engine.memory(scene.session.id)).open_ends()
+    (again,) = (await scene.core.store.memory(scene.session.id)).open_ends()
     assert (again.number, again.resolved_by) == (opened.number, None)
 
 
@@ -493,7 +493,7 @@ async def test_a_story_from_a_wide_window_is_folded_in_stretches_in_a_narrow_one
         clock.pass_by(seconds=31)
         await core.folder.run_due()
 
-        chapters = (await core.engine.memory(session_id)).chapters
+        chapters = (await core.store.memory(session_id)).chapters
         assert len(chapters) >= 2
         assert max(request.prompt_tokens for request in server.of("fold")) <= 2_000
         await narrow.exchange("And now?", NODS)
@@ -524,7 +524,7 @@ async def test_a_fold_that_replies_leave_no_time_for_takes_shorter_stretches(
             await scene.reply()
         await folding
 
-        chapters = (await scene.core.engine.memory(scene.session.id)).chapters
+        chapters = (await scene.core.store.memory(scene.session.id)).chapters
         assert sizes[:3] == [sizes[0]] * 3
         assert all(size <= sizes[0] / 2 + 1 for size in sizes[3:])
         assert len(chapters) == len(sizes) - 3 >= 2
@@ -556,4 +556,4 @@ async def test_a_fold_that_finds_no_pause_at_all_is_tried_again_later_and_then_g
 
         assert given_up == ["model-gave-way"]
         assert len(server.of("fold")) % 3 == 0
-        assert (await scene.core.engine.memory(scene.session.id)).chapters == ()
+        assert (await scene.core.store.memory(scene.session.id)).chapters == ()

@@ -85,7 +85,7 @@ async def test_forgotten_she_is_in_no_prompt_and_chapters_are_folded_from_what_i
 ) -> None:
     caplog.set_level(logging.INFO, logger="bot")
     await told(scene)
-    before = (await scene.core.engine.memory(scene.session.id)).memories
+    before = (await scene.core.store.memory(scene.session.id)).memories
     assert any(SECRET in m.content.text for m in before)
     folds = len(scene.server.of("fold"))
     caplog.clear()
@@ -101,7 +101,7 @@ async def test_forgotten_she_is_in_no_prompt_and_chapters_are_folded_from_what_i
     assert len(scene.server.of("fold")) > folds
     assert SECRET not in scene.prompts()[-1]
     assert "long brown nets" in scene.prompts()[-1]
-    memory = await scene.core.engine.memory(scene.session.id)
+    memory = await scene.core.store.memory(scene.session.id)
     assert [m for m in memory.memories if SECRET in m.content.text] == []
     active = [m for m in memory.memories if m.is_active]
     assert {m.content.player_id for m in active if m.kind is MemoryKind.FACT} == {ALEX}
@@ -134,7 +134,7 @@ async def test_a_fold_under_way_while_she_is_forgotten_comes_to_nothing(scene: S
     await scene.core.folder.run_due()
 
     assert SECRET in read.prompt
-    memory = await scene.core.engine.memory(scene.session.id)
+    memory = await scene.core.store.memory(scene.session.id)
     assert (memory.chapters, memory.memories) == ((), ()), "what is left is short again"
     assert found_in(tmp_path, SECRET) == set()
 
@@ -303,7 +303,7 @@ async def test_a_second_wish_while_the_first_is_carried_out_is_carried_out_too(
 async def test_no_log_line_says_whose_wish_or_decision_it_was(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, logger="bot")
     await told(scene)
-    number = (await scene.core.engine.memory(scene.session.id)).memories[0].number
+    number = (await scene.core.store.memory(scene.session.id)).memories[0].number
     first = (await scene.core.moderation.flag(scene.session.id, number, by=MIO, why="No.")).flag
     second = (await scene.core.moderation.flag(scene.session.id, number, by=MIO, why="No!")).flag
     await scene.core.moderation.dismiss(first.id, by=ALEX)
@@ -321,7 +321,7 @@ async def test_no_log_line_says_whose_wish_or_decision_it_was(scene: Scene, capl
 
 async def test_who_only_decided_a_report_is_told_of_it_and_can_be_forgotten(scene: Scene) -> None:
     await told(scene)
-    number = (await scene.core.engine.memory(scene.session.id)).memories[0].number
+    number = (await scene.core.store.memory(scene.session.id)).memories[0].number
     report = await scene.core.moderation.flag(scene.session.id, number, by=MIO, why="No.")
     await scene.core.moderation.dismiss(report.flag.id, by=4242)
 
@@ -395,7 +395,7 @@ async def test_the_copy_holds_what_is_theirs_and_nothing_that_is_hidden(scene: S
     cast = Scope(None, MIO)
     await scene.core.characters.create(cast, Card("Vex", "A fox of few words."), "")
     number = next(
-        m.number for m in (await scene.core.engine.memory(scene.session.id)).memories if SECRET in m.content.text
+        m.number for m in (await scene.core.store.memory(scene.session.id)).memories if SECRET in m.content.text
     )
     await scene.core.moderation.flag(scene.session.id, number, by=MIO, why="I never said that")
     await scene.core.moderation.flag(scene.session.id, number, by=ALEX, why="Neither did I")

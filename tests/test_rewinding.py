@@ -67,7 +67,7 @@ async def fold(scene: Scene, *lines: tuple[str, str]) -> None:
 
 
 async def in_use(scene: Scene) -> list[str]:
-    memory = await scene.core.engine.memory(scene.session.id)
+    memory = await scene.core.store.memory(scene.session.id)
     return [m.content.text for m in memory.memories if m.is_active]
 
 
@@ -413,7 +413,7 @@ async def test_a_fold_that_runs_while_the_story_is_rewound_knows_only_what_is_le
     await scene.hear("…")
     await scene.core.folder.run_due()
 
-    memory = await scene.core.engine.memory(scene.session.id)
+    memory = await scene.core.store.memory(scene.session.id)
     assert seen
     assert "dragon" in seen[0]
     assert memory.chapters == ()

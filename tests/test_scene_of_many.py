@@ -188,7 +188,7 @@ async def played(scene: Scene) -> Play:
             await scene.core.folder.run_due()
     play.turns = await scene.core.store.turns(scene.session.id, 1, 10_000)
     play.waiting = await scene.core.store.waiting_turns(scene.session.id)
-    play.memory = await scene.core.engine.memory(scene.session.id)
+    play.memory = await scene.core.store.memory(scene.session.id)
     return play
 
 

@@ -113,6 +113,11 @@ def add_benchmarks(parser: argparse.ArgumentParser) -> None:
         "--asked", type=int, default=2, metavar="N", help="folds of each story that the model is asked for (default: 2)"
     )
     _model(fold, "the model that replies and folds", SMALL)
+    turn = _command(benchmarks, "turn", "what we cost beside the model, in short stories and in long ones")
+    turn.add_argument(
+        "--turns", type=int, nargs="+", default=(1_000, 10_000, 50_000), metavar="N",
+        help="the lengths of the stories (default: 1000 10000 50000)",
+    )  # fmt: skip
 
 
 def _command(commands: _Commands, name: str, what: str) -> argparse.ArgumentParser:

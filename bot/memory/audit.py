@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from bot.memory.corrections import claim_of
-from bot.memory.folding import source_lines
+from bot.memory.folding import MOST_OPEN, source_lines
 from bot.memory.forms import array_form, cites_form, cites_of, is_number, number_form, object_form, objects_of
 from bot.memory.likeness import features
 from bot.memory.memories import Chapter, Memory, MemoryKind, SessionMemory
@@ -31,7 +31,6 @@ from bot.memory.wording import WORDINGS, Language
 
 _MOST_CLAIMS: Final = 24
 _MOST_CLOSED: Final = 8
-_MOST_ENDS: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ def audit_work(memory: SessionMemory, chapter: Chapter, turns: Iterable[Turn]) -
     return AuditWork(
         tuple(turn for turn in turns if turn.state is TurnState.KEPT),
         tuple(m for m in lines if not m.corrected),
-        tuple(m for m in memory.open_ends() if not m.corrected)[-_MOST_ENDS:],
+        tuple(m for m in memory.open_ends() if not m.corrected)[-MOST_OPEN:],
     )
 
 

@@ -27,6 +27,8 @@ from bot.memory.wording import WORDINGS, Language
 _MOST_MEMORIES: Final = 24
 _MOST_ENDS: Final = 8
 _MOST_SETTLED: Final = 40
+MOST_OPEN: Final = 40
+"""Loose ends, the newest, that a fold is asked about; of more a model loses track, and in time they would fill its window."""
 _EVENT_LENGTH: Final = 240
 # Seventeen thousand characters become about eleven hundred in the seed's figures.
 CHAPTER_SHARE: Final = 0.065
@@ -77,8 +79,9 @@ def fold_messages(turns: Sequence[Turn], memory: SessionMemory, language: Langua
     settled = [m for m in memory.settled() if m.is_active][-_MOST_SETTLED:]
     if settled:
         parts.append("\n".join([words.fold_settled, *(f"- {memory_line(m, language)}" for m in settled)]))
-    if memory.open_ends():
-        parts.append("\n".join([words.fold_open, *(f"#{m.number} {m.content.text}" for m in memory.open_ends())]))
+    ends = memory.open_ends()[-MOST_OPEN:]
+    if ends:
+        parts.append("\n".join([words.fold_open, *(f"#{m.number} {m.content.text}" for m in ends)]))
     parts.append("\n".join([words.fold_source, *source_lines(turns)]))
     return Message("system", words.fold), Message("user", "\n\n".join(parts))
 
@@ -113,6 +116,12 @@ def read_fold(value: object) -> FoldAnswer:
             if is_number(item.get("number"))
         ),
     )
+
+
+def end_texts(answer: FoldAnswer) -> tuple[str, ...]:
+    """The texts of an answer that would be loose ends."""
+    kinds = MemoryKind.LOOSE_END.value
+    return tuple(p.text for p in (*(m for m in answer.memories if m.kind == kinds), *answer.opened))
 
 
 def texts_of(answer: FoldAnswer) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ _SHARED_AT_LEAST: Final = 3
 # Unrelated sentences about the same people share names and a verb, about half of a short line; a retelling shares most.
 _SAME_SHARE: Final = 0.7
 # A short line is contained in many a longer one that only shares its names, so much of both must be the same.
-_SAME_OF_BOTH: Final = 0.45
+SAME_OF_BOTH: Final = 0.45
 # Of two traits: the seed's half of the shorter text's character pairs, and more of what they are about, because "likes cats"
 # and "likes dogs" share most of their characters. The figures are in docs/people.md.
 _ALIKE_SHARE: Final = 0.5
@@ -76,7 +76,7 @@ def is_same(left: str, right: str) -> bool:
 
 def have_same(one: frozenset[str], two: frozenset[str]) -> bool:
     """Whether two texts of which these are the features say the same, as :func:`is_same` has it."""
-    return _likeness(one, two) >= _SAME_SHARE and _closeness(one, two) >= _SAME_OF_BOTH
+    return _likeness(one, two) >= _SAME_SHARE and _closeness(one, two) >= SAME_OF_BOTH
 
 
 def _closeness(one: frozenset[str], two: frozenset[str]) -> float:

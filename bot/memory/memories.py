@@ -188,6 +188,11 @@ class SessionMemory:
         """The memory with a number, whatever its status."""
         return next((m for m in self.memories if m.number == number), None)
 
+    def with_found(self, found: Iterable[Memory]) -> SessionMemory:
+        """The same with more memories, of which some may be known already."""
+        known = {m.number: m for m in (*found, *self.memories)}
+        return replace(self, memories=tuple(known[number] for number in sorted(known)))
+
     def with_memory(self, changed: Memory) -> SessionMemory:
         """The same with one memory replaced by its newer version."""
         return replace(self, memories=tuple(changed if m.number == changed.number else m for m in self.memories))

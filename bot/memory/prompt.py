@@ -25,7 +25,8 @@ _INDENT: Final = "\n    "
 _START: Final = re.compile(r"^[ \t]*<START>[ \t]*$", re.IGNORECASE | re.MULTILINE)
 _SHORTEST_GAP: Final = timedelta(hours=3)
 _SHARE_OF_ENDS: Final = 4
-_LEAVES_FIRST: Final = (MemoryKind.QUOTE, MemoryKind.CLAIM, MemoryKind.EVENT, MemoryKind.SECRET, MemoryKind.FACT)
+LEAVES_FIRST: Final = (MemoryKind.QUOTE, MemoryKind.CLAIM, MemoryKind.EVENT, MemoryKind.SECRET, MemoryKind.FACT)
+"""The kinds in the order in which their lines leave a prompt that is full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,21 +152,41 @@ def fitting(
     holds. While the whole text, headings and all, is over the cap, the other lines leave from the oldest, quotes first, then
     claims, events, secrets and facts. What a moderator settled leaves last, among the loose ends too. The text is over the cap
     only when three quarters of it cannot hold the headings.
+
+    Decided from the lines that stay: what has left does not matter, however much it is.
     """
     ends = memory.open_ends()
     shown = ends[-open_ends:] if open_ends > 0 else ()
     over = sum(size(_item(m, language)) for m in shown) - cap // _SHARE_OF_ENDS
     gone = {m.number for m in ends} - {m.number for m in shown}
     gone |= _leaving(sorted(shown, key=lambda m: (m.corrected, m.number)), over, language, size)
+    lines = last_to_leave(memory)
+
+    def first(count: int) -> SessionMemory:
+        out = gone | {m.number for m in lines[count:]}
+        return replace(memory, memories=tuple(m for m in memory.memories if m.number not in out))
+
+    def over_cap(count: int) -> int:
+        return size(memory_text(first(count), language, open_ends=open_ends)) - cap
+
+    room, stay = -over_cap(0), 0
+    for m in lines:
+        room -= size(_item(m, language))
+        if room < 0:
+            break
+        stay += 1
+    # Lines counted one by one and together differ by a few tokens, and headings take some.
+    while stay and over_cap(stay) > 0:
+        stay -= 1
+    while stay < len(lines) and over_cap(stay + 1) <= 0:
+        stay += 1
+    return first(stay)
+
+
+def last_to_leave(memory: SessionMemory) -> list[Memory]:
+    """The lines in use but for the loose ends, in the order of :func:`fitting`: what leaves last stands first."""
     lines = [m for m in memory.memories if m.is_active and m.kind is not MemoryKind.LOOSE_END]
-    lines.sort(key=lambda m: (m.corrected, _LEAVES_FIRST.index(m.kind), m.number))
-    while True:
-        left = replace(memory, memories=tuple(m for m in memory.memories if m.number not in gone))
-        over = size(memory_text(left, language, open_ends=open_ends)) - cap
-        lines = [m for m in lines if m.number not in gone]
-        if over <= 0 or not lines:
-            return left
-        gone |= _leaving(lines, over, language, size)
+    return sorted(lines, key=lambda m: (m.corrected, LEAVES_FIRST.index(m.kind), m.number), reverse=True)
 
 
 def _leaving(lines: Sequence[Memory], over: int, language: Language, size: Callable[[str], int]) -> set[int]:

@@ -27,12 +27,13 @@ VISIBLE: Final = (BeatKind.NARRATION, BeatKind.SPEECH)
 # the source of what was told is among the four best lines for 40 % (52 % with memories), and for a third of the questions
 # without an answer there is a line about what else they mention. Many a question shares no word with its source.
 LOWEST_SCORE: Final = 0.55
+LONGEST_FEATURE: Final = 40
+"""Characters of a word that is looked up; the rest of a longer one does not count."""
 _HALF: Final = 0.5
 # Bounds of a look-up, so that it costs the same in a story of years.
 _SENTENCES: Final = 24
 _FEATURES: Final = 96
 _POSTINGS: Final = 2_000
-_LONGEST_FEATURE: Final = 40
 # A word that more than a twelfth of the lines have, and more than three, is common. Where nothing is asked a fiftieth is common
 # already: what was said a hundred times is not brought to mind by being said again. Of 832 turns without a question in three
 # conversations of LoCoMo 43 recall something, and 184 would with a twelfth: mostly thanks and good wishes.
@@ -121,7 +122,7 @@ class Findings:
 def indexed_words(text: str) -> frozenset[str]:
     """What a text is found by: its features, and the Han characters that stand alone or end a run."""
     folded = unicodedata.normalize("NFKC", text)
-    return frozenset(word[:_LONGEST_FEATURE] for word in features(folded) | set(_LAST_HAN.findall(folded)))
+    return frozenset(word[:LONGEST_FEATURE] for word in features(folded) | set(_LAST_HAN.findall(folded)))
 
 
 def words_of_turn(beats: Sequence[Beat]) -> frozenset[str]:
@@ -147,7 +148,7 @@ def asked_of_turns(turns: Sequence[Turn]) -> tuple[Asked, ...]:
 def asked_of(sentence: str) -> Asked:
     """The features of one sentence that may say what it is about; none when it has only words that every talk has."""
     text = unicodedata.normalize("NFKC", sentence).strip()
-    plain = {word[:_LONGEST_FEATURE] for word in features(text) if word not in _EMPTY}
+    plain = {word[:LONGEST_FEATURE] for word in features(text) if word not in _EMPTY}
     wide = {word for word in plain if _WIDE.search(word)}
     japanese = bool(_KANA.search(text))
     lone = {han for han in _LONE_HAN.findall(text) if han not in _EMPTY_HAN} if japanese else set[str]()
@@ -279,7 +280,7 @@ def recalled(
 
 def typed_words(text: str) -> tuple[str, ...]:
     """What a person who searches means: words, of which ``*`` at the end stands for any ending; at most 24."""
-    words = sorted(word[:_LONGEST_FEATURE] for word in features(text))
+    words = sorted(word[:LONGEST_FEATURE] for word in features(text))
     alone = len(words) == 1
     return tuple(word if _WIDE.search(word) and not alone else f"{word}*" for word in words)[:_SENTENCES]
 

@@ -102,12 +102,14 @@ class Session:
 class Head:
     """The rendered memory, kept beside the rows so that its bytes change with a fold or correction and never else.
 
-    ``others`` are the heads of the present members other than the lead, by the character's id.
+    ``others`` are the heads of the present members other than the lead, by the character's id. ``is_full``: lines were left out
+    for want of room, so that with more lines that leave before these it would be the same.
     """
 
     text: str
     tokens: int
     others: tuple[tuple[int, Head], ...] = ()
+    is_full: bool = False
 
     @property
     def largest(self) -> int:

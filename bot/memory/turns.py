@@ -168,6 +168,18 @@ class PlayerMessage:
     mentions_bot: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A turn of a story that was told before: who wrote it, what, its size in tokens, and the message that carries it."""
+
+    author: Author
+    raw: str
+    beats: tuple[Beat, ...]
+    tokens: int
+    at: datetime
+    message_id: int
+
+
 def unanswered(turns: Iterable[Turn]) -> tuple[Turn, ...]:
     """The players' turns in character after the last reply that is kept or being written."""
     waiting: list[Turn] = []

@@ -22,6 +22,7 @@ from bot.store.folds import FoldStore
 from bot.store.forgetting import ForgettingStore
 from bot.store.imports import ImportStore
 from bot.store.judgements import JudgementStore, NotesWork, TraitsWork
+from bot.store.leaves import LeafStore
 from bot.store.ledger import Render
 from bot.store.manners import MannersStore
 from bot.store.memories import MemoryStore
@@ -35,6 +36,7 @@ from bot.store.planning import Due
 from bot.store.sessions import SessionStore
 from bot.store.statistics import Call, StatisticsStore
 from bot.store.tellings import TellingStore
+from bot.store.told import ToldStore
 from bot.store.traits import TraitStore
 from bot.store.turns import TurnStore
 from bot.store.webhooks import WebhookStore
@@ -50,6 +52,7 @@ class Store(
     ChangeStore,
     BranchStore,
     MemoryStore,
+    LeafStore,
     FoldStore,
     ChapterStore,
     StatisticsStore,
@@ -67,6 +70,7 @@ class Store(
     PersonaStore,
     MannersStore,
     CastStore,
+    ToldStore,
 ):
     """Everything that is kept. Open it with ``open``, close it with ``close`` or at the end of ``async with``."""
 

@@ -14,12 +14,12 @@ from bot.memory.memories import Memory, MemoryStatus, SessionMemory, after_rewin
 from bot.memory.story import FoldKind, Session
 from bot.memory.turns import AuthorKind, Turn, TurnState
 from bot.store.columns import runs_of
-from bot.store.ledger import Render, load_histories, load_memory, write_changed
+from bot.store.ledger import Render, load_chapters, load_histories, load_memory, write_changed
 from bot.store.people import drop_tails_resting_on
 from bot.store.planning import newest_seq, plan_unless_open
 from bot.store.rows import Topic, lock_session, read_session, turn_of
 from bot.store.search import index_turn
-from bot.store.tables import branches, chapters, findable, sessions, turns
+from bot.store.tables import branches, chapters, findable, memories, sessions, turns
 from bot.store.turns import read_turns
 from bot.store.views import write_head
 
@@ -222,12 +222,13 @@ async def _write(
 ) -> None:
     """Write what changed, the head of the prompts, and that a chapter waits to be folded again: a stale one, or ``anew``."""
     await write_changed(connection, session_id, changed, by=_BY, reason=_REASON, at=at)
-    memory = await load_memory(connection, session_id)
-    await write_head(connection, session_id, render, memory)
-    stale = {m.chapter for m in memory.memories if m.status is MemoryStatus.STALE}.union(anew)
-    for chapter in memory.chapters:
-        if chapter.ordinal in stale:
-            await plan_unless_open(connection, session_id, FoldKind.REFOLD, at, chapter.ordinal)
+    await write_head(connection, session_id, render)
+    waiting = select(memories.c.chapter).where(
+        memories.c.session_id == session_id, memories.c.status == MemoryStatus.STALE
+    )
+    stale = {*await connection.scalars(waiting.distinct()), *anew}
+    for chapter in await load_chapters(connection, session_id, chapters.c.ordinal.in_(stale - {None})):
+        await plan_unless_open(connection, session_id, FoldKind.REFOLD, at, chapter.ordinal)
 
 
 async def _branch(connection: AsyncConnection, branch_id: int) -> Branch:

@@ -134,9 +134,7 @@ async def _reach_memory(
     for ordinal in [*_covering(memory.chapters, covered), *out_of_sight]:
         await plan_unless_open(connection, session.id, FoldKind.REFOLD, at, ordinal)
     if covered:
-        for line in reached:
-            memory = memory.with_memory(line)
-        await write_head(connection, session.id, render, memory)
+        await write_head(connection, session.id, render)
 
 
 async def _chapters_aside(connection: AsyncConnection, session_id: int) -> tuple[Chapter, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -15,17 +15,25 @@ from bot.memory.memories import (
     MemoryKind,
     MemoryStatus,
     NewMemory,
-    SessionMemory,
     Version,
 )
 from bot.memory.policy import Stretch
 from bot.memory.story import FoldKind
 from bot.memory.turns import TurnState
-from bot.store.ledger import Render, add_memories, load_histories, load_memory, write_changed
+from bot.store.ledger import (
+    Render,
+    add_memories,
+    load_chapters,
+    load_histories,
+    load_memories,
+    settled_versions,
+    write_changed,
+)
 from bot.store.moderation import raise_flags
 from bot.store.planning import plan_unless_open
 from bot.store.rows import Topic, lock_session
 from bot.store.tables import chapters as chapter_table
+from bot.store.tables import memories as memory_table
 from bot.store.tables import sessions, turns
 from bot.store.views import write_head
 
@@ -61,8 +69,7 @@ class ChapterStore(Topic):
             after = session.folded_to + 1
             if stretch.last < after or await _revisions(connection, session_id, after, stretch.last) != dict(revisions):
                 return None
-            before = await load_memory(connection, session_id)
-            if settled is not None and settled != _settled(before):
+            if settled is not None and settled != await settled_versions(connection, session_id):
                 return None
             of_session = chapter_table.c.session_id == session_id
             ordinal = (await connection.scalar(select(func.max(chapter_table.c.ordinal)).where(of_session)) or 0) + 1
@@ -79,12 +86,10 @@ class ChapterStore(Topic):
                 )
             )
             await connection.execute(update(sessions).where(sessions.c.id == session_id).values(folded_to=chapter.last))
-            added = await add_memories(connection, session_id, memories, chapter=ordinal, by=by, at=at)
-            tied = _tied(before, resolved)
+            await add_memories(connection, session_id, memories, chapter=ordinal, by=by, at=at)
+            tied = await _tied(connection, session_id, resolved)
             await write_changed(connection, session_id, tied, by=by, reason="resolved", at=at)
-            after_all = _with(before, tied, added)
-            after_all = replace(after_all, chapters=(*before.chapters, chapter))
-            await write_head(connection, session_id, render, after_all)
+            await write_head(connection, session_id, render)
             if audit_at is not None:
                 await plan_unless_open(connection, session_id, FoldKind.AUDIT, audit_at, ordinal)
             return chapter
@@ -112,22 +117,21 @@ class ChapterStore(Topic):
         """
         async with self._database.write() as connection:
             await lock_session(connection, session_id)
-            before = await load_memory(connection, session_id)
-            chapter = next((c for c in before.chapters if c.ordinal == chapter_ordinal), None)
+            chapter = await _chapter(connection, session_id, chapter_ordinal)
             if chapter is None:
                 if await _is_aside(connection, session_id, chapter_ordinal):
                     return False
                 raise LookupError(f"no chapter {chapter_ordinal} in session {session_id}")
             if await _revisions(connection, session_id, chapter.first, chapter.last) != dict(revisions):
                 return False
-            if settled is not None and settled != _settled(before):
+            if settled is not None and settled != await settled_versions(connection, session_id):
                 return False
             await connection.execute(
                 update(chapter_table)
                 .where(chapter_table.c.session_id == session_id, chapter_table.c.ordinal == chapter_ordinal)
                 .values(fold_id=fold_id)
             )
-            former = [m for m in before.memories if m.chapter == chapter_ordinal]
+            former = await load_memories(connection, session_id, memory_table.c.chapter == chapter_ordinal)
             histories = await load_histories(connection, session_id, [m.number for m in former])
             changed = [
                 replace(m, status=status, version=m.version + 1)
@@ -135,11 +139,10 @@ class ChapterStore(Topic):
                 if (status := _after_refold(m, histories[m.number], revisions)) is not m.status
             ]
             await write_changed(connection, session_id, changed, by=by, reason="folded-again", at=at)
-            between = _with(before, changed)
-            tied = _tied(between, resolved)
+            tied = await _tied(connection, session_id, resolved)
             await write_changed(connection, session_id, tied, by=by, reason="resolved", at=at)
-            added = await add_memories(connection, session_id, memories, chapter=chapter_ordinal, by=by, at=at)
-            await write_head(connection, session_id, render, _with(between, tied, added))
+            await add_memories(connection, session_id, memories, chapter=chapter_ordinal, by=by, at=at)
+            await write_head(connection, session_id, render)
             if audit_at is not None:
                 await plan_unless_open(connection, session_id, FoldKind.AUDIT, audit_at, chapter_ordinal)
             return True
@@ -165,24 +168,24 @@ class ChapterStore(Topic):
         """
         async with self._database.write() as connection:
             await lock_session(connection, session_id)
-            before = await load_memory(connection, session_id)
-            chapter = next((c for c in before.chapters if c.ordinal == chapter_ordinal), None)
+            chapter = await _chapter(connection, session_id, chapter_ordinal)
             if chapter is None:
                 return False
             if await _revisions(connection, session_id, chapter.first, chapter.last) != dict(revisions):
                 return False
-            tied = _tied(before, resolved)
-            touched = [before.get(m.number) for m in (*claims, *tied)]
-            fresh = [m for m in touched if m is not None and m.is_active and not m.corrected]
-            if len(fresh) < len(claims) + len(resolved):
+            tied = await _tied(connection, session_id, resolved)
+            numbers = [m.number for m in (*claims, *tied)]
+            stored = await load_memories(connection, session_id, memory_table.c.number.in_(numbers))
+            fresh = {m.number: m.version for m in stored if m.is_active and not m.corrected}
+            if len(tied) < len(resolved) or not fresh.keys() >= set(numbers):
                 return False
-            if any(m.version != old.version + 1 for m, old in zip(claims, fresh, strict=False)):
+            if any(m.version != fresh[m.number] + 1 for m in claims):
                 return False
             await write_changed(connection, session_id, claims, by=by, reason="only-said", at=at)
             await write_changed(connection, session_id, tied, by=by, reason="resolved", at=at)
             await raise_flags(connection, session_id, flagged, at=at)
-            if touched:
-                await write_head(connection, session_id, render, _with(before, [*claims, *tied]))
+            if numbers:
+                await write_head(connection, session_id, render)
             return True
 
     async def commit_synopsis(
@@ -203,30 +206,28 @@ class ChapterStore(Topic):
         """
         async with self._database.write() as connection:
             await lock_session(connection, session_id)
-            before = await load_memory(connection, session_id)
-            young = {chapter.ordinal for chapter in before.chapters if not chapter.absorbed}
-            now = {m.number: m.version for m in before.memories if m.number in versions}
+            young = {
+                one.ordinal for one in await load_chapters(connection, session_id, chapter_table.c.absorbed.is_(False))
+            }
+            stood_for = {number for event in events for number in event.condenses}
+            read = memory_table.c.number.in_(stood_for | versions.keys())
+            before = await load_memories(connection, session_id, read)
+            now = {m.number: m.version for m in before if m.number in versions}
             if now != dict(versions) or not young.issuperset(chapters):
                 return False
-            stood_for = {number for event in events for number in event.condenses}
             condensed = [
                 replace(m, status=MemoryStatus.CONDENSED, version=m.version + 1)
-                for m in before.memories
+                for m in before
                 if m.number in stood_for
             ]
             await write_changed(connection, session_id, condensed, by=by, reason="condensed", at=at)
-            added = await add_memories(connection, session_id, events, chapter=None, by=by, at=at)
+            await add_memories(connection, session_id, events, chapter=None, by=by, at=at)
             await connection.execute(
                 update(chapter_table)
                 .where(chapter_table.c.session_id == session_id, chapter_table.c.ordinal.in_(set(chapters)))
                 .values(absorbed=True)
             )
-            after_all = _with(before, condensed, added)
-            moved = tuple(
-                replace(chapter, absorbed=chapter.absorbed or chapter.ordinal in chapters)
-                for chapter in before.chapters
-            )
-            await write_head(connection, session_id, render, replace(after_all, chapters=moved))
+            await write_head(connection, session_id, render)
             return True
 
 
@@ -251,19 +252,18 @@ async def _is_aside(connection: AsyncConnection, session_id: int, ordinal: int) 
     return bool(await connection.scalar(chapter))
 
 
-def _tied(memory: SessionMemory, resolved: Mapping[int, int]) -> list[Memory]:
+async def _chapter(connection: AsyncConnection, session_id: int, ordinal: int) -> Chapter | None:
+    found = await load_chapters(connection, session_id, chapter_table.c.ordinal == ordinal)
+    return found[0] if found else None
+
+
+async def _tied(connection: AsyncConnection, session_id: int, resolved: Mapping[int, int]) -> list[Memory]:
     """The loose ends that are still open and are tied now, as they are afterwards."""
     return [
         replace(m, status=MemoryStatus.RESOLVED, resolved_by=resolved[m.number], version=m.version + 1)
-        for m in memory.open_ends()
-        if m.number in resolved
+        for m in await load_memories(connection, session_id, memory_table.c.number.in_(resolved))
+        if m.is_active and m.kind is MemoryKind.LOOSE_END
     ]
-
-
-def _with(memory: SessionMemory, changed: Iterable[Memory], added: Iterable[Memory] = ()) -> SessionMemory:
-    for line in changed:
-        memory = memory.with_memory(line)
-    return replace(memory, memories=(*memory.memories, *added))
 
 
 def _after_refold(memory: Memory, history: Sequence[Version], kept: Mapping[int, int]) -> MemoryStatus:
@@ -280,7 +280,3 @@ def _after_refold(memory: Memory, history: Sequence[Version], kept: Mapping[int,
         return MemoryStatus.REPLACED
     author = next(version.by for version in history if version.content.text == memory.content.text)
     return MemoryStatus.ACTIVE if has_source and author.isdigit() else MemoryStatus.STALE
-
-
-def _settled(memory: SessionMemory) -> dict[int, int]:
-    return {m.number: m.version for m in memory.settled()}

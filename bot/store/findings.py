@@ -8,12 +8,13 @@ from typing import Any
 from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.memory.likeness import SAME_OF_BOTH, features
 from bot.memory.memories import Memory, MemoryStatus
 from bot.memory.recall import Findings, Found, worth_reading
 from bot.memory.turns import Turn, TurnState
 from bot.store.ledger import load_memories
 from bot.store.rows import Topic, turn_of
-from bot.store.search import count_words, likeliest
+from bot.store.search import as_end, count_words, likeliest
 from bot.store.tables import condensations, evidence, memories, messages, sessions, turns
 
 
@@ -47,16 +48,30 @@ class FindingStore(Topic):
             rows = await likeliest(connection, session_id, dict.fromkeys(words, 1.0), before=None, most=most)
             return await _lines(connection, session_id, rows, with_settled=True)
 
+    async def ends_like(self, session_id: int, text: str, *, most: int = 100) -> tuple[Memory, ...]:
+        """The loose ends, open or tied, that may say the same as a text: each that has enough of its features.
+
+        Whoever leaves out the commonest features that such an end may miss, misses none, and reads short lists only.
+        """
+        wanted = as_end(features(text))
+        async with self._database.read() as connection:
+            counts = await count_words(connection, session_id, wanted)
+            rarest = sorted(wanted, key=lambda word: (counts[word], word))[: int(len(wanted) * (1 - SAME_OF_BOTH)) + 1]
+            rows = await likeliest(connection, session_id, dict.fromkeys(rarest, 1.0), before=None, most=most)
+            return await load_memories(connection, session_id, memories.c.number.in_([row.number for row in rows]))
+
 
 async def _lines(
     connection: AsyncConnection, session_id: int, rows: Iterable[Any], *, with_settled: bool
 ) -> tuple[Found, ...]:
     """The memories and turns of some rows; ``with_settled`` also turns on whose meaning a moderator had the last word."""
     known = tuple(rows)
+    if not known:
+        return ()
     seqs = {row.seq for row in known if row.seq is not None}
     numbers = {row.number for row in known if row.number is not None}
-    told = await _turns(connection, session_id, seqs, with_settled=with_settled) if seqs else {}
-    noted = await _memories(connection, session_id, numbers) if numbers else {}
+    told = await _turns(connection, session_id, seqs, with_settled=with_settled)
+    noted = await _memories(connection, session_id, numbers)
     found = []
     for row in known:
         words = frozenset(row.words.split())
@@ -72,7 +87,7 @@ async def _turns(
     connection: AsyncConnection, session_id: int, seqs: Collection[int], *, with_settled: bool
 ) -> dict[int, tuple[Turn, int | None]]:
     """Kept turns by seq, each with the id of its first message."""
-    kept = select(turns).where(turns.c.session_id == session_id, turns.c.seq.in_(seqs), turns.c.state == TurnState.KEPT)
+    kept = select(turns).where(turns.c.session_id == session_id, turns.c.seq.in_(seqs))
     if not with_settled:
         settled = (
             select(evidence.c.seq)
@@ -80,7 +95,8 @@ async def _turns(
             .where(evidence.c.session_id == session_id, evidence.c.seq.in_(seqs), memories.c.corrected)
         )
         kept = kept.where(turns.c.seq.not_in(settled))
-    told = [turn_of(row) for row in await connection.execute(kept)]
+    # Which of them are kept is looked at here: told of the state, SQLite reads all kept turns instead of these.
+    told = [turn for row in await connection.execute(kept) if (turn := turn_of(row)).state is TurnState.KEPT]
     carried = select(messages.c.turn_id, func.min(messages.c.message_id).label("first")).group_by(messages.c.turn_id)
     carried = carried.where(messages.c.turn_id.in_([turn.id for turn in told]))
     first = {row.turn_id: row.first for row in await connection.execute(carried)}
@@ -88,9 +104,11 @@ async def _turns(
 
 
 async def _memories(connection: AsyncConnection, session_id: int, numbers: Collection[int]) -> dict[int, Memory]:
-    found = {memory.number: memory for memory in await load_memories(connection, session_id, numbers)}
+    found = {
+        memory.number: memory for memory in await load_memories(connection, session_id, memories.c.number.in_(numbers))
+    }
     condensed = [number for number, memory in found.items() if memory.status is MemoryStatus.CONDENSED]
-    overruled = await _overruled(connection, session_id, condensed) if condensed else frozenset()
+    overruled = await _overruled(connection, session_id, condensed)
     usable = (MemoryStatus.ACTIVE, MemoryStatus.CONDENSED)
     return {n: memory for n, memory in found.items() if memory.status in usable and n not in overruled}
 

@@ -245,7 +245,7 @@ async def _forget(
     if mine or cuts:
         await _read_anew(connection, session, memory, (*mine, *(turn for turn, _ in cuts)), at)
     if mine or cuts or numbers:
-        await write_head(connection, session.id, render, await load_memory(connection, session.id))
+        await write_head(connection, session.id, render)
     return Forgotten(turns=len(mine), replies=len(cuts), memories=len(numbers))
 
 

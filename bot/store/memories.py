@@ -7,19 +7,19 @@ from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import select, union
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.corrections import CorrectionKind
-from bot.memory.memories import Memory, SessionMemory, Version
+from bot.memory.memories import Memory, MemoryStatus, SessionMemory, Version
 from bot.memory.moderation import FlagState
 from bot.memory.story import Archive, MemoryDetail
 from bot.memory.turns import Turn, TurnState
 from bot.store.branches import read_branches
-from bot.store.ledger import Render, load_histories, load_memory, write_changed
+from bot.store.ledger import Render, load_for_fold, load_histories, load_memories, load_memory, write_changed
 from bot.store.moderation import decide_flag
 from bot.store.rows import Topic, lock_session, read_session, turn_of
-from bot.store.tables import messages, turns
+from bot.store.tables import condensations, memories, messages, turns
 from bot.store.tellings import tellings_in
 from bot.store.turns import read_turns
 from bot.store.views import read_voices, write_head
@@ -34,6 +34,36 @@ class MemoryStore(Topic):
             known = await load_memory(connection, session_id)
             return replace(known, voices=await read_voices(connection, session_id))
 
+    async def memory_for_fold(self, session_id: int, chapter: int | None = None) -> SessionMemory:
+        """What a fold has to know of a session's memory; ``chapter`` is the ordinal of one that is looked at again."""
+        async with self._database.read() as connection:
+            return await load_for_fold(connection, session_id, chapter)
+
+    async def with_sources(self, session_id: int, numbers: Collection[int]) -> SessionMemory:
+        """Some memories with all that they condense, in every generation, and who said what these cite; no chapters."""
+        named = select(memories.c.number).where(memories.c.session_id == session_id, memories.c.number.in_(numbers))
+        below = named.cte("below", recursive=True)
+        parts = select(condensations.c.condensed).where(
+            condensations.c.session_id == session_id, condensations.c.number == below.c.number
+        )
+        wanted = memories.c.number.in_(select(below.union(parts).c.number))
+        async with self._database.read() as connection:
+            found = await load_memories(connection, session_id, wanted)
+            voices = await read_voices(connection, session_id, [memory.number for memory in found])
+            return SessionMemory(memories=found, voices=voices)
+
+    async def newest_memories(
+        self, session_id: int, number: int | None = None, *, most: int = 25
+    ) -> tuple[Memory, ...]:
+        """The newest memories in use, all that a moderator settled, and the one of a number in whatever state, by number."""
+        of_session, active = memories.c.session_id == session_id, memories.c.status == MemoryStatus.ACTIVE
+        newest = select(memories.c.number).where(of_session, active).order_by(memories.c.number.desc()).limit(most)
+        settled = select(memories.c.number).where(of_session, memories.c.corrected)
+        named = select(memories.c.number).where(of_session, memories.c.number == number)
+        wanted = memories.c.number.in_(union(settled, named, select(newest.subquery())))
+        async with self._database.read() as connection:
+            return await load_memories(connection, session_id, wanted)
+
     async def histories(self, session_id: int, numbers: Collection[int]) -> dict[int, tuple[Version, ...]]:
         """The versions of some memories, oldest first, by number."""
         async with self._database.read() as connection:
@@ -42,11 +72,11 @@ class MemoryStore(Topic):
     async def detail(self, session_id: int, number: int) -> MemoryDetail | None:
         """A memory with its history and the turns it cites, in whatever state, with their messages."""
         async with self._database.read() as connection:
-            memory = (await load_memory(connection, session_id)).get(number)
-            if memory is None:
+            found = await load_memories(connection, session_id, memories.c.number == number)
+            if not found:
                 return None
             history = await load_histories(connection, session_id, (number,))
-            return MemoryDetail(memory, history[number], await _cited(connection, session_id, memory))
+            return MemoryDetail(found[0], history[number], await _cited(connection, session_id, found[0]))
 
     async def save_correction(
         self,
@@ -67,22 +97,23 @@ class MemoryStore(Topic):
         """
         async with self._database.write() as connection:
             await lock_session(connection, session_id)
-            stored = await load_memory(connection, session_id)
-            before = stored.get(memory.number)
-            if before is None or before.version != expected_version:
+            now = select(memories.c.version).where(
+                memories.c.session_id == session_id, memories.c.number == memory.number
+            )
+            if await connection.scalar(now) != expected_version:
                 return False
             if answers and not await decide_flag(connection, answers[0], FlagState.DONE, answers[1], by=int(by), at=at):
                 return False
             changed = replace(memory, version=expected_version + 1)
             await write_changed(connection, session_id, (changed,), by=by, reason=reason, at=at)
-            await write_head(connection, session_id, render, stored.with_memory(changed))
+            await write_head(connection, session_id, render)
             return True
 
     async def render_again(self, session_id: int, render: Render) -> None:
         """Render the memory although it is the same: the budgets are others now. Raises LookupError."""
         async with self._database.write() as connection:
             await lock_session(connection, session_id)
-            await write_head(connection, session_id, render, await load_memory(connection, session_id))
+            await write_head(connection, session_id, render)
 
     async def archive(self, session_id: int) -> Archive | None:
         """A whole story: each turn in sight or set aside with all its tellings, each memory, each version."""

@@ -34,10 +34,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.memory.memories import Memory, MemoryStatus
-from bot.memory.recall import words_of_memory, words_of_turn
+from bot.memory.likeness import features
+from bot.memory.memories import Memory, MemoryKind, MemoryStatus
+from bot.memory.recall import LONGEST_FEATURE, words_of_memory, words_of_turn
 from bot.memory.turns import Turn, TurnState
-from bot.store.tables import findable, turns
+from bot.store.tables import findable, memories, turns
 
 # Before 3.42 FTS5 cannot overwrite what is deleted; merging the whole index drops it, at the price of writing it anew.
 # https://www.sqlite.org/fts5.html#the_secure_delete_configuration_option
@@ -45,6 +46,20 @@ _SECURE_DELETE: Final = (3, 42, 0)
 _INDEX: Final = table("findable_index", column("rowid"))
 _TERMS: Final = table("findable_terms", column("term"), column("doc"))
 _FINDABLE: Final = (MemoryStatus.ACTIVE, MemoryStatus.CONDENSED)
+# A loose end that is open or tied is also found by its words as a loose end, behind this sign: a tied one by these alone.
+_END: Final = ":"
+_FINDABLE_END: Final = (MemoryStatus.ACTIVE, MemoryStatus.RESOLVED)
+UNFINDABLE_END: Final = and_(
+    memories.c.kind == MemoryKind.LOOSE_END,
+    memories.c.status.in_((MemoryStatus.STALE, MemoryStatus.RETRACTED, MemoryStatus.REPLACED)),
+    or_(memories.c.status != MemoryStatus.REPLACED, memories.c.resolved_by.is_not(None)),
+)
+"""The other loose ends that must not be opened again; there are few."""
+# Of a word that more lines have, the newest are looked at.
+_MOST_POSTINGS: Final = 2_000
+# Of lines with as much weight those with the rarer word are likelier.
+_RARER: Final = 0.001
+_LAST: Final = "\U0010ffff"
 
 
 def is_of_index(name: str | None) -> bool:
@@ -67,8 +82,20 @@ async def index_turn(connection: AsyncConnection, session_id: int, turn: Turn) -
         await connection.execute(change)
 
 
+async def index_new_turns(connection: AsyncConnection, session_id: int, added: Iterable[Turn]) -> None:
+    """Write the words of kept turns that have none in the index yet."""
+    rows = [
+        {"session_id": session_id, "seq": turn.seq, "number": None, "at": turn.at, "words": words}
+        for turn in added
+        if (words := _line(words_of_turn(turn.beats)))
+    ]
+    if rows:
+        await connection.execute(insert(findable), rows)
+
+
 async def index_memories(connection: AsyncConnection, session_id: int, changed: Iterable[Memory], at: datetime) -> None:
-    """Bring the words of memories in line with them; those that are neither in use nor condensed leave the index.
+    """Bring the words of memories in line with them; those that are neither in use nor condensed leave the index, but for
+    loose ends that were tied.
 
     A line's date is that of the newest turn or line it rests on, else ``at``.
     """
@@ -91,7 +118,7 @@ async def index_memories(connection: AsyncConnection, session_id: int, changed: 
             "words": words,
         }
         for memory in known
-        if memory.status in _FINDABLE and (words := _line(words_of_memory(memory)))
+        if (words := _line(_words_of(memory)))
     ]
     if rows:
         await connection.execute(insert(findable), rows)
@@ -134,30 +161,67 @@ async def likeliest(
     """
     if not weighed:
         return []
-    if _has_index(connection):
-        hits = union_all(*(_matching(f"{session_id}:{word}", weight) for word, weight in weighed.items())).subquery(
-            "hits"
-        )
-        found = select(hits.c.id, func.sum(hits.c.weight).label("weight")).group_by(hits.c.id).subquery()
-        statement = select(findable).join(found, found.c.id == findable.c.id)
-        weight: ColumnElement[Any] = found.c.weight
-    else:
+    if not _has_index(connection):
         weight = sum(
             (_has(word) * literal(weight, Float) for word, weight in weighed.items()), start=literal(0.0, Float)
         )
         statement = select(findable).where(or_(*(findable.c.words.like(_pattern(word)) for word in weighed)))
-    statement = statement.where(findable.c.session_id == session_id)
+        statement = statement.where(findable.c.session_id == session_id)
+        if before is not None:
+            statement = statement.where(or_(findable.c.seq.is_(None), findable.c.seq < before))
+        ordered = statement.order_by(weight.desc(), findable.c.id.desc())
+        return list((await connection.execute(ordered.limit(most))).all())
+    terms = await _terms(connection, session_id, weighed)
+    lists = [_matching(found, weighed[word]) for word, found in terms.items() if found]
+    if not lists:
+        return []
+    hits = union_all(*lists).subquery("hits")
+    weight = func.sum(hits.c.weight)
+    best = select(hits.c.id, weight.label("weight")).group_by(hits.c.id)
     if before is not None:
-        statement = statement.where(or_(findable.c.seq.is_(None), findable.c.seq < before))
-    return list((await connection.execute(statement.order_by(weight.desc(), findable.c.id.desc()).limit(most))).all())
+        later = select(findable.c.id).where(findable.c.session_id == session_id, findable.c.seq >= before)
+        best = best.where(hits.c.id.not_in(later))
+    # The lines themselves are read only for those: they are long.
+    found = best.order_by(weight.desc(), hits.c.id.desc()).limit(most).subquery()
+    lines = select(findable).join(found, found.c.id == findable.c.id).where(findable.c.session_id == session_id)
+    return list((await connection.execute(lines.order_by(found.c.weight.desc(), findable.c.id.desc()))).all())
 
 
-def _matching(term: str, weight: float) -> Select[Any]:
-    """The ids of the lines with a word, each with its weight."""
-    stem = term.removesuffix("*")
-    phrase = f'"{stem}"' + ("*" if stem != term else "")
+async def _terms(connection: AsyncConnection, session_id: int, words: Iterable[str]) -> dict[str, list[str]]:
+    """What stands in the index for each of some words; for one that ends in ``*`` all that begin so.
+
+    A search of the index for the beginning of words sorts all their lines, however few of them are wanted.
+    """
+    found = {word: [f"{session_id}:{word}"] for word in words if not word.endswith("*")}
+    begun = [word for word in words if word.endswith("*")]
+    if begun:
+        stems = {word: f"{session_id}:{word[:-1]}" for word in begun}
+        # Not joined by OR: of terms with one rowid, which they have in each list, SQLite would then drop all but one.
+        ranges = [select(_TERMS.c.term).where(_TERMS.c.term.between(s, f"{s}{_LAST}")) for s in stems.values()]
+        known = list(await connection.scalars(union_all(*ranges)))
+        found |= {word: [term for term in known if term.startswith(stem)] for word, stem in stems.items()}
+    return found
+
+
+def as_end(words: Iterable[str]) -> list[str]:
+    """Words as loose ends are found by them."""
+    return [f"{_END}{word[:LONGEST_FEATURE]}" for word in words]
+
+
+def _words_of(memory: Memory) -> frozenset[str]:
+    found = words_of_memory(memory) if memory.status in _FINDABLE else frozenset[str]()
+    if memory.kind is MemoryKind.LOOSE_END and memory.status in _FINDABLE_END:
+        found |= set(as_end(features(memory.content.text)))
+    return found
+
+
+def _matching(terms: Iterable[str], weight: float) -> Select[Any]:
+    """The ids of the newest lines with one of some terms, each with its weight."""
+    phrase = " OR ".join(f'"{term}"' for term in terms)
     match = literal_column("findable_index").op("MATCH")(bindparam(None, phrase, unique=True))
-    return select(_INDEX.c.rowid.label("id"), literal(weight, Float).label("weight")).where(match)
+    newest = select(_INDEX.c.rowid.label("id")).where(match).order_by(_INDEX.c.rowid.desc()).limit(_MOST_POSTINGS)
+    found = newest.subquery()
+    return select(found.c.id, (literal(weight, Float) + _RARER / func.count().over()).label("weight"))
 
 
 def _has(word: str) -> ColumnElement[int]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, exists, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.errors import Refused
 from bot.memory.memories import MemoryStatus
@@ -146,12 +147,6 @@ class SessionStore(Topic):
 
             raw_count = select(func.count(), func.coalesce(func.sum(turns.c.tokens), 0)).where(raw_turns(session))
             raw_number, raw_tokens = (await connection.execute(raw_count)).one()
-            pending = select(folds).where(
-                folds.c.session_id == session_id,
-                or_(folds.c.state.in_(OPEN), and_(folds.c.state == FoldState.FAILED, ~_done_since())),
-            )
-            newest = await connection.execute(pending.order_by(folds.c.id.desc()).limit(5))
-            shown: tuple[Fold, ...] = tuple(fold_of(row) for row in newest)
             return SessionFigures(
                 turns=await count(turns, *counted),
                 raw_turns=int(raw_number),
@@ -160,7 +155,7 @@ class SessionStore(Topic):
                     memories, memories.c.session_id == session_id, memories.c.status == MemoryStatus.ACTIVE
                 ),
                 chapters=await count(chapters, chapters.c.session_id == session_id, chapters.c.aside.is_not(True)),
-                folds=shown,
+                folds=await pending_folds(connection, session_id),
             )
 
     async def note_forced_cut(self, session_id: int, raw_from: int) -> None:
@@ -173,6 +168,15 @@ class SessionStore(Topic):
     async def _sessions(self, *conditions: ColumnElement[bool]) -> tuple[Session, ...]:
         async with self._database.read() as connection:
             return await read_sessions(connection, SESSIONS.where(*conditions).order_by(sessions.c.id.desc()))
+
+
+async def pending_folds(connection: AsyncConnection, session_id: int) -> tuple[Fold, ...]:
+    """The newest five folds that are open, or failed and not made up for since."""
+    pending = select(folds).where(
+        folds.c.session_id == session_id,
+        or_(folds.c.state.in_(OPEN), and_(folds.c.state == FoldState.FAILED, ~_done_since())),
+    )
+    return tuple(fold_of(row) for row in await connection.execute(pending.order_by(folds.c.id.desc()).limit(5)))
 
 
 def _done_since() -> ColumnElement[bool]:

@@ -269,7 +269,11 @@ memories = Table(
     Column("resolved_by", Integer),
     ForeignKeyConstraint(["session_id", "chapter"], ["chapters.session_id", "chapters.ordinal"]),
     ForeignKeyConstraint(["session_id", "restates"], ["memories.session_id", "memories.number"]),
+    Index(None, "session_id", "status", "kind", "number"),
+    Index(None, "session_id", "chapter"),
 )
+_corrected = memories.c.corrected
+Index("ix_memories_corrected", memories.c.session_id, sqlite_where=_corrected, postgresql_where=_corrected)
 
 versions = Table(
     "versions",

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Final
 
 from sqlalchemy import delete, exists, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.memory.memories import SessionMemory, Viewer, Voices
-from bot.memory.story import Session, Tail
+from bot.memory.memories import Viewer, Voices
+from bot.memory.story import Head, Session, Tail
 from bot.memory.turns import AuthorKind, BeatKind, Citation, Turn, TurnState
 from bot.store.cast_tables import cast, heads, tails
-from bot.store.ledger import Render
+from bot.store.ledger import Render, load_for_head, load_memory
 from bot.store.rows import drop_tails
 from bot.store.tables import evidence, sessions, turns
 
+# More lines than a window of 16,000 tokens has room for.
+_LINES_AT_FIRST: Final = 200
 
-async def read_voices(connection: AsyncConnection, session_id: int) -> Voices | None:
-    """Who said what the memories cite; None while nobody but the lead was ever in the story."""
+
+async def read_voices(
+    connection: AsyncConnection, session_id: int, numbers: Collection[int] | None = None
+) -> Voices | None:
+    """Who said what the memories cite, all or those of some numbers; None while nobody but the lead was ever in the story."""
     others = select(cast).where(cast.c.session_id == session_id).order_by(cast.c.position)
     rows = (await connection.execute(others)).all()
     if not rows:
@@ -27,6 +33,8 @@ async def read_voices(connection: AsyncConnection, session_id: int) -> Voices | 
     lead = (await connection.execute(leading)).scalar_one()
     viewers = [Viewer(lead, 0), *(Viewer(row.character_id, row.since) for row in rows if row.left_at is None)]
     cited = select(evidence.c.seq).where(evidence.c.session_id == session_id)
+    if numbers is not None:
+        cited = cited.where(evidence.c.number.in_(numbers))
     replies = select(turns.c.seq, turns.c.author_id, turns.c.beats).where(
         turns.c.session_id == session_id, turns.c.author_kind == AuthorKind.CHARACTER, turns.c.seq.in_(cited)
     )
@@ -39,13 +47,17 @@ async def read_voices(connection: AsyncConnection, session_id: int) -> Voices | 
     return Voices(tuple(viewers), authors, frozenset(thoughts))
 
 
-async def write_head(connection: AsyncConnection, session_id: int, render: Render, memory: SessionMemory) -> None:
-    """Keep a session's rendered memory, as each of its characters has it.
+async def write_head(connection: AsyncConnection, session_id: int, render: Render) -> None:
+    """Render a session's memory as it stands in the rows by now, and keep it, as each of its characters has it.
 
-    What stood before earlier turns goes with the former one, which it may repeat. Written after all that the memory cites.
+    What stood before earlier turns goes with the former one, which it may repeat.
     """
     voices = await read_voices(connection, session_id)
-    head = render(replace(memory, voices=voices))
+    if voices is None:
+        head = await _head(connection, session_id, render)
+    else:
+        # What a character may know of a line is decided by all that the line rests on, through every generation.
+        head = render(replace(await load_memory(connection, session_id), voices=voices))
     now = update(sessions).where(sessions.c.id == session_id)
     await connection.execute(now.values(memory_text=head.text, memory_tokens=head.largest))
     if voices is not None:
@@ -59,6 +71,17 @@ async def write_head(connection: AsyncConnection, session_id: int, render: Rende
             }
             await connection.execute(insert(heads).values(values))
     await drop_tails(connection, session_id)
+
+
+async def _head(connection: AsyncConnection, session_id: int, render: Render) -> Head:
+    """The memory rendered from as few rows as decide it: of an old story nearly all lines are out of the prompt."""
+    most = _LINES_AT_FIRST
+    while True:
+        memory, is_whole = await load_for_head(connection, session_id, most)
+        head = render(memory)
+        if is_whole or head.is_full:
+            return head
+        most *= 4
 
 
 async def keep_tail(connection: AsyncConnection, session: Session, reply: Turn, tail: Tail | None) -> None:

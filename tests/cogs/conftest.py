@@ -89,7 +89,7 @@ class World:
 
     async def fold(self, session: Session, memories: Sequence[NewMemory]) -> None:
         """Everything that no chapter covers becomes one, with these memories."""
-        covered = (await self.engine.memory(session.id)).folded_to
+        covered = (await self.store.memory(session.id)).folded_to
         turns = [turn for turn in await self.turns(session) if turn.seq > covered]
         chapter = await self.store.commit_chapter(
             None,

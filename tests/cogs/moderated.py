@@ -41,7 +41,7 @@ async def log_channel(world: World) -> ChannelHandle:
 
 async def remembered(world: World, session: Session, number: int) -> Memory:
     """A memory as it stands."""
-    found = (await world.engine.memory(session.id)).get(number)
+    found = (await world.store.memory(session.id)).get(number)
     assert found is not None
     return found
 

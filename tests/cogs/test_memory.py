@@ -92,7 +92,7 @@ async def test_a_moderator_corrects_a_lie_and_the_next_prompt_has_it(world: Worl
     )
     await world.mio.send(world.channel, "Where is the bridge?")
 
-    memory = (await world.engine.memory(session.id)).get(1)
+    memory = (await world.store.memory(session.id)).get(1)
     assert memory is not None
     assert memory.content == Content(MemoryKind.CLAIM, LIE, "Rin")
     assert memory.corrected
@@ -118,7 +118,7 @@ async def test_what_the_command_leaves_open_is_asked_in_a_form(world: World, ses
     assert evidence["content"] == f"**What it rests on**\n[Turn 2]({link}) **Rin** The bridge burnt down."
     assert [field["custom_id"] for field in fields] == ["text", "reason"]
     assert fields[0]["value"] == LIE
-    memory = (await world.engine.memory(session.id)).get(1)
+    memory = (await world.store.memory(session.id)).get(1)
     assert memory is not None
     assert memory.content.text == "The bridge stands."
     assert "`#1` ✔ The bridge stands. ✎" in shown(result)
@@ -140,14 +140,14 @@ async def test_only_the_reason_is_asked_when_only_it_is_missing(world: World, se
 
 
 async def test_a_player_is_kindly_refused(world: World, session: Session) -> None:
-    before = await world.engine.memory(session.id)
+    before = await world.store.memory(session.id)
 
     result = await world.mio.slash(world.channel, "memory correct", number=1, what="retract", reason="I say so.")
 
     simcord.assert_error(world.env, NotAllowed)
     assert result.ephemeral
     assert told(result) == world.bot.catalogue.text("moderators-only")
-    assert await world.engine.memory(session.id) == before
+    assert await world.store.memory(session.id) == before
 
 
 async def test_a_correction_that_makes_no_sense_says_why(world: World, session: Session) -> None:
@@ -215,7 +215,7 @@ async def test_in_a_direct_message_the_person_corrects_their_own_story(world: Wo
     result = await world.mio.user.slash("memory correct", number=1, what="retract", reason="It was dry.")
     history = await world.mio.user.slash("memory history", number=1)
 
-    memory = (await world.engine.memory(started.session.id)).get(1)
+    memory = (await world.store.memory(started.session.id)).get(1)
     assert memory is not None
     assert not memory.is_active
     assert "~~`#1` ✔ It rained.~~" in shown(result)
@@ -223,7 +223,7 @@ async def test_in_a_direct_message_the_person_corrects_their_own_story(world: Wo
 
     assert history.response is not None
     await world.mio.user.click(history.response, label="Undo")
-    memory = (await world.engine.memory(started.session.id)).get(1)
+    memory = (await world.store.memory(started.session.id)).get(1)
     assert memory is not None
     assert memory.is_active
 
@@ -261,7 +261,7 @@ async def test_what_rests_on_a_deleted_message_is_shown_nowhere(world: World, se
     offered = await world.mio.autocomplete(world.channel, "memory history", "number", "smiles")
     exact = await world.mio.autocomplete(world.channel, "memory history", "number", "2")
 
-    memory = (await world.engine.memory(session.id)).get(2)
+    memory = (await world.store.memory(session.id)).get(2)
     assert memory is not None
     assert memory.status is MemoryStatus.STALE
     assert page(history).startswith("`#2` 🎭 *(out of sight: a message it rests on was changed)*")

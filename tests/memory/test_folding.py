@@ -74,6 +74,12 @@ def test_the_request_names_what_is_settled_and_open() -> None:
     assert len(fold_messages(TURNS, SessionMemory(), "ja")) == 2
 
 
+def test_of_very_many_open_ends_a_fold_is_asked_about_the_newest() -> None:
+    ends = tuple(memory(n, f"Who rang bell {n}?", MemoryKind.LOOSE_END) for n in range(101, 161))
+    text = fold_messages(TURNS, SessionMemory(memories=ends), "en")[1].content
+    assert re.findall(r"^#(\d+) ", text, re.MULTILINE) == [str(n) for n in range(121, 161)]
+
+
 def test_the_schema_knows_the_numbers_of_a_short_stretch_only() -> None:
     cite = fold_schema(TURNS)["properties"]["memories"]["items"]["properties"]["cites"]
     assert cite["items"] == {"enum": ["1.1", "1.2", "2.1", "2.2"]}

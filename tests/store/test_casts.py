@@ -192,6 +192,34 @@ async def test_each_has_the_memory_that_is_theirs(company: Company) -> None:
     assert session.memory_tokens == 30
 
 
+async def test_what_some_lines_rest_on_decides_who_knows_them_as_the_whole_memory_does(company: Company) -> None:
+    await company.tale.player("Look.")  # 3
+    await company.reply(company.rin, "The hold is empty.", thought="It is full.")  # 4
+    await company.reply(company.brom, "I see.", thought="She lies.")  # 5
+    events = MemoryKind.EVENT
+    await company.fold(
+        1, 5,
+        fact("They met.", "1", kind=events),
+        fact("The hold is full.", "4.2", kind=events),
+        fact("Brom sees through her.", "5.2", kind=events),
+        fact("Mio looked.", "3", kind=events),
+        fact("The hold is empty.", "4.1", "4.2", kind=MemoryKind.SECRET, actual="It is full of salt."),
+    )  # fmt: skip
+    await company.tale.synopsis(
+        [], plain.condensed("So it is full.", 2, 3), plain.condensed("They met, Mio looked.", 1, 4)
+    )
+    await company.tale.synopsis([], plain.condensed("All of it.", 6, 7))
+    whole = await company.store.memory(company.id)
+    assert whole.voices is not None
+    for viewer in whole.voices.viewers:
+        known = {m.number: m.content for m in seen_by(whole, viewer).memories}
+        for numbers in ([8], [7, 6], [5], [2, 4], [1, 3, 5, 8], []):
+            some = seen_by(await company.store.with_sources(company.id, numbers), viewer)
+            seen = {m.number: m.content for m in some.memories if m.number in numbers}
+            assert seen == {n: content for n, content in known.items() if n in numbers}
+    assert [m.number for m in (await company.store.with_sources(company.id, [7])).memories] == [1, 4, 7]
+
+
 async def test_the_size_of_the_memory_is_that_of_the_largest(company: Company) -> None:
     await company.tale.player("Look.")
     sizes = Head("small", 7, ((company.brom, Head("large", 90)),))

@@ -9,9 +9,13 @@ from typing import Any
 import pytest
 from sqlalchemy import event as events
 
-from bot.memory.turns import Telling
+from bot.memory.memories import Content, MemoryKind, NewMemory, SessionMemory
+from bot.memory.policy import Stretch
+from bot.memory.story import Head
+from bot.memory.turns import Citation, Telling
 from bot.store import Store
-from tests.store.tale import Tale, event, later, over, said
+from bot.store.traffic import counted
+from tests.store.tale import Tale, begin, condensed, event, later, over, said
 
 
 @contextmanager
@@ -85,3 +89,57 @@ async def test_a_whole_table_would_be_seen(told: Tale) -> None:
 
     (step,) = await _scans(told.store, statements)
     assert step.startswith("SCAN calls")
+
+
+async def _worked(store: Store, channel_id: int, chapters: int) -> tuple[list[tuple[int, int]], SessionMemory]:
+    """What a fold, its commit and a page cost, as (queries, rows), in a story with so many absorbed chapters; its memory."""
+    tale = await begin(store, channel_id=channel_id)
+    kinds = (MemoryKind.FACT, MemoryKind.CLAIM, MemoryKind.QUOTE, MemoryKind.SECRET)
+    for chapter in range(chapters):
+        await tale.exchanges(1)
+        first = 2 * chapter + 1
+        found = [
+            NewMemory(Content(kind, f"{kind} {number} of {chapter}", "Rin"), (Citation(first, 1),))
+            for number in range(20)
+            for kind in (*kinds, MemoryKind.LOOSE_END)
+        ]
+        ends = (await tale.store.memory_for_fold(tale.session_id)).open_ends()
+        tied = {m.number: first for m in ends[:5]}
+        await tale.chapter(first, first + 1, *found, event(f"They met {chapter}.", first), resolved=tied)
+    memory = await store.memory(tale.session_id)
+    events = [m.number for m in memory.memories if m.kind is MemoryKind.EVENT]
+    await tale.synopsis([c.ordinal for c in memory.chapters], condensed("They met.", *events))
+    await tale.exchanges(2)
+    first = 2 * chapters + 1
+    revisions = await tale.revisions(first, first + 3)
+    costs = []
+    with counted() as reading:
+        known = await store.memory_for_fold(tale.session_id)
+        await store.ends_like(tale.session_id, "Where is the key?")
+    costs.append((reading.queries, reading.rows))
+    with counted() as writing:
+        resolved = {known.open_ends()[-1].number: first}
+        assert await store.commit_chapter(
+            None, tale.session_id, Stretch(first, first + 3), revisions, [event("Then.", first)], resolved,
+            by="fold", at=later(30), render=_full,
+        )  # fmt: skip
+    costs.append((writing.queries, writing.rows))
+    with counted() as showing:
+        await store.leaf(tale.session_id, 0)
+    costs.append((showing.queries, showing.rows))
+    return costs, known
+
+
+def _full(memory: SessionMemory) -> Head:
+    """As a renderer for which the first lines are enough."""
+    return Head(" ".join(str(m.number) for m in memory.memories), 1, is_full=True)
+
+
+async def test_a_fold_and_a_page_of_a_long_story_cost_what_they_do_in_a_short_one(store: Store) -> None:
+    short, _ = await _worked(store, 1, 4)
+    long, known = await _worked(store, 2, 16)
+
+    assert [queries for queries, _ in long] == [queries for queries, _ in short]
+    for (_, rows), (_, before) in zip(long, short, strict=True):
+        assert rows <= 1.2 * before
+    assert len(known.open_ends()) == 40

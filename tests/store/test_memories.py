@@ -130,3 +130,23 @@ async def test_a_session_without_memories(tale: Tale) -> None:
     assert (memory.chapters, memory.memories) == ((), ())
     assert await tale.store.histories(tale.session_id, [1]) == {}
     assert await tale.store.histories(tale.session_id, []) == {}
+
+
+async def test_the_newest_in_use_the_settled_and_the_named_are_offered(told: Tale) -> None:
+    found = [event(f"Lamp {number} was lit.", 1) for number in range(30)]
+    await told.exchanges(1)
+    seq = (await told.store.snapshot(told.session_id)).turns[-1].seq
+    first = (await told.store.memory(told.session_id)).folded_to + 1
+    assert await told.chapter(first, seq, *found)
+    lamp = await told.memory(6)
+    settled = replace(lamp, status=MemoryStatus.RETRACTED, corrected=True)
+    assert await told.store.save_correction(
+        told.session_id, lamp.version, settled, by="9", reason="", at=later(60), render=render
+    )
+    newest = [m.number for m in (await told.store.memory(told.session_id)).memories if m.is_active][-25:]
+
+    offered = [m.number for m in await told.store.newest_memories(told.session_id, 1)]
+    unnamed = [m.number for m in await told.store.newest_memories(told.session_id)]
+
+    assert offered == [1, 6, *newest]
+    assert unnamed == [6, *newest]

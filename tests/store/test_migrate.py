@@ -17,8 +17,8 @@ from bot.store import Store, upgrade
 from bot.store.database import Database
 from bot.store.migrate import MIGRATIONS
 from bot.store.search import is_of_index
-from bot.store.tables import metadata
-from tests.store.tale import START, begin
+from bot.store.tables import findable, metadata
+from tests.store.tale import START, begin, event, loose_end, rows
 
 
 def _differences(connection: Connection) -> list[Any]:
@@ -152,3 +152,35 @@ async def test_requests_of_the_version_before_statistics_are_kept(url: str) -> N
         )  # fmt: skip
         story = await store.story_figures(tale.session_id)
         assert (story.figures.reuse.prompt, story.figures.ordinary.prompt, len(story.points)) == (1_850, 0, 1)
+
+
+async def test_loose_ends_of_the_version_before_are_found_by_their_words(url: str) -> None:
+    def down(connection: Connection) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0013")
+
+    async with await Store.open(url) as store:
+        tale = await begin(store)
+        await tale.exchanges(4)
+        await tale.chapter(
+            1, 4, loose_end("Who rang the bell?", 1), loose_end("Where is the key?", 1), event("Rain.", 1)
+        )
+        await tale.chapter(5, 6, resolved={1: 5})
+        before = await rows(store, findable)
+        async with store._database.write() as connection:
+            await connection.run_sync(down)
+        old = await rows(store, findable)
+
+    async with await Store.open(url) as store:
+        found = [
+            await store.ends_like(tale.session_id, text) for text in ("Who rang the old bell?", "Where is the key?")
+        ]
+        assert [[m.number for m in ends] for ends in found] == [[1], [2]]
+        after = await rows(store, findable)
+    assert not [row for row in old if ":" in row.words]
+    assert [row.number for row in old if row.number is not None] == [2, 3], "a tied one was not found at all"
+    assert sorted((row.seq or 0, row.number or 0, row.words) for row in after) == sorted(
+        (row.seq or 0, row.number or 0, row.words) for row in before
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import replace
@@ -14,6 +15,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, insert, text, update
 
+from bot.memory.likeness import is_same
 from bot.memory.memories import Content, Memory, MemoryKind, MemoryStatus, NewMemory
 from bot.memory.recall import Findings, Found, indexed_words, typed_words
 from bot.memory.turns import AuthorKind, Beat, BeatKind, Citation, TurnState
@@ -25,7 +27,12 @@ from tests.store.tale import Tale, begin, condensed, event, later, never, render
 from tests.store.test_costs import _scans, _statements
 
 # How SQLite's plans name a search of the full-text index for one word, of its list of words, and of the lines so found.
-_BY_WORD = ("SCAN findable_index VIRTUAL TABLE INDEX 0:M1", "SCAN findable_terms VIRTUAL TABLE INDEX 1:", "SCAN hits:")
+_BY_WORD = (
+    "SCAN findable_index VIRTUAL TABLE INDEX 192:M1",
+    "SCAN findable_terms VIRTUAL TABLE INDEX 1:",
+    "SCAN hits:",
+    "SCAN anon_",
+)
 
 
 async def _find(tale: Tale, typed: str, *, before: int | None = None) -> list[tuple[str, int]]:
@@ -249,7 +256,7 @@ async def test_a_long_story_costs_a_look_up_no_more(store: Store) -> None:
     with _statements(store) as long:
         found = await store.find(tale.session_id, asked, before=19_900)
 
-    assert len(long) <= len(short) + 6
+    assert len(long) <= len(short) + 7
     assert len(found.lines) == 40
     assert found.counts["brine"] == 200
     assert found.lines[0].turn is not None
@@ -325,3 +332,49 @@ async def test_old_sqlite_is_scrubbed_by_hand_and_new_by_itself(told: Tale) -> N
     async with told.store._database.read() as connection:
         options = {r.k: r.v for r in await connection.execute(text("SELECT k, v FROM findable_index_config"))}
     assert ("secure-delete" in options) is (sqlite3.sqlite_version_info >= (3, 42, 0))
+
+
+async def test_every_loose_end_that_says_the_same_is_found_whether_it_is_open_or_tied(tale: Tale) -> None:
+    lot = random.Random(7)
+    words = "harbour lantern captain letter bells ferry market stolen hidden midnight 灯台の鍵 船長は誰".split()
+    questions = [f"Who {' '.join(lot.sample(words, lot.randint(2, 6)))}?" for _ in range(60)]
+    await tale.exchanges(4)
+    ends = [NewMemory(Content(MemoryKind.LOOSE_END, text), (Citation(1, 1),)) for text in questions[:40]]
+    await tale.chapter(1, 4, *ends)
+    await tale.chapter(5, 6, resolved=dict.fromkeys(range(1, 20), 5))
+    memory = await tale.store.memory(tale.session_id)
+    same = 0
+    for asked in questions:
+        found = {m.number for m in await tale.store.ends_like(tale.session_id, asked)}
+        wanted = {m.number for m in memory.memories if is_same(asked, m.content.text)}
+        assert wanted <= found
+        same += len(wanted)
+    assert same > 40
+    assert {m.status for m in memory.memories} == {MemoryStatus.ACTIVE, MemoryStatus.RESOLVED}
+
+
+async def test_a_tied_loose_end_is_found_by_nobody_who_looks_for_words(told: Tale) -> None:
+    await told.exchanges(2)
+    end = NewMemory(Content(MemoryKind.LOOSE_END, "Who hid the zither?"), (Citation(9, 1),))
+    first = (await told.store.memory(told.session_id)).folded_to + 1
+    last = (await told.store.snapshot(told.session_id)).turns[-1].seq
+    await told.chapter(first, last - 2, end)
+    assert [kind for kind, _ in await _search(told, "zither")] == ["memory"]
+    number = (await told.store.memory(told.session_id)).open_ends()[-1].number
+    await told.chapter(last - 1, last, resolved={number: last})
+
+    assert await _search(told, "zither") == []
+    assert await _find(told, "Where is the zither?") == []
+    assert [m.number for m in await told.store.ends_like(told.session_id, "Who hid the zither?")] == [number]
+
+
+async def test_of_a_common_word_the_newest_lines_are_looked_at_and_a_rare_one_is_found_however_old(
+    tale: Tale, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_MOST_POSTINGS", 5)
+    await tale.player("The bell and the zither.")
+    for n in range(12):
+        await tale.player(f"The bell, number{n}.")
+
+    assert await _search(tale, "bell") == [("turn", seq) for seq in range(13, 8, -1)]
+    assert (await _search(tale, "bell zither"))[0] == ("turn", 1)
