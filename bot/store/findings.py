@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -16,6 +16,9 @@ from bot.store.ledger import load_memories
 from bot.store.rows import Topic, turn_of
 from bot.store.search import as_end, count_words, likeliest
 from bot.store.tables import condensations, evidence, memories, messages, sessions, turns
+
+# Of each word that people look for; they are shown a hundred lines at most.
+_SEARCHED: Final = 500
 
 
 class FindingStore(Topic):
@@ -45,7 +48,8 @@ class FindingStore(Topic):
         Of memories not found are the same as by :meth:`find`.
         """
         async with self._database.read() as connection:
-            rows = await likeliest(connection, session_id, dict.fromkeys(words, 1.0), before=None, most=most)
+            weighed = dict.fromkeys(words, 1.0)
+            rows = await likeliest(connection, session_id, weighed, before=None, most=most, postings=_SEARCHED)
             return await _lines(connection, session_id, rows, with_settled=True)
 
     async def ends_like(self, session_id: int, text: str, *, most: int = 100) -> tuple[Memory, ...]:

@@ -59,9 +59,9 @@ async def load_for_fold(connection: AsyncConnection, session_id: int, chapter: i
 
     Loose ends that are tied are found by their words (:meth:`FindingStore.ends_like`); those that are not findable are here.
     """
-    found = await load_chapters(
-        connection, session_id, or_(chapters.c.absorbed.is_(False), chapters.c.ordinal == chapter)
-    )
+    young = chapters.c.absorbed.is_(False)
+    wanted_chapters = young if chapter is None else or_(young, chapters.c.ordinal == chapter)
+    found = await load_chapters(connection, session_id, wanted_chapters)
     active = memories.c.status == MemoryStatus.ACTIVE
     of_session = memories.c.session_id == session_id
     ends = select(memories.c.number).where(of_session, active, memories.c.kind == MemoryKind.LOOSE_END)

@@ -55,8 +55,8 @@ UNFINDABLE_END: Final = and_(
     or_(memories.c.status != MemoryStatus.REPLACED, memories.c.resolved_by.is_not(None)),
 )
 """The other loose ends that must not be opened again; there are few."""
-# Of a word that more lines have, the newest are looked at.
-_MOST_POSTINGS: Final = 2_000
+MOST_POSTINGS: Final = 2_000
+"""Of a word that more lines have, the newest are looked at."""
 # Of lines with as much weight those with the rarer word are likelier.
 _RARER: Final = 0.001
 _LAST: Final = "\U0010ffff"
@@ -153,11 +153,12 @@ async def likeliest(
     *,
     before: int | None,
     most: int,
+    postings: int = MOST_POSTINGS,
 ) -> list[Any]:
     """The rows of ``findable`` that have most of some words by weight, the heaviest first, of equals the newest.
 
     ``before`` is the seq that turns must stand before; memories have none. A word that ends in ``*`` stands for all that
-    begin so.
+    begin so. Of each word the newest lines are looked at, as many as ``postings``.
     """
     if not weighed:
         return []
@@ -172,7 +173,7 @@ async def likeliest(
         ordered = statement.order_by(weight.desc(), findable.c.id.desc())
         return list((await connection.execute(ordered.limit(most))).all())
     terms = await _terms(connection, session_id, weighed)
-    lists = [_matching(found, weighed[word]) for word, found in terms.items() if found]
+    lists = [_matching(found, weighed[word], postings) for word, found in terms.items() if found]
     if not lists:
         return []
     hits = union_all(*lists).subquery("hits")
@@ -215,11 +216,11 @@ def _words_of(memory: Memory) -> frozenset[str]:
     return found
 
 
-def _matching(terms: Iterable[str], weight: float) -> Select[Any]:
+def _matching(terms: Iterable[str], weight: float, most: int) -> Select[Any]:
     """The ids of the newest lines with one of some terms, each with its weight."""
     phrase = " OR ".join(f'"{term}"' for term in terms)
     match = literal_column("findable_index").op("MATCH")(bindparam(None, phrase, unique=True))
-    newest = select(_INDEX.c.rowid.label("id")).where(match).order_by(_INDEX.c.rowid.desc()).limit(_MOST_POSTINGS)
+    newest = select(_INDEX.c.rowid.label("id")).where(match).order_by(_INDEX.c.rowid.desc()).limit(most)
     found = newest.subquery()
     return select(found.c.id, (literal(weight, Float) + _RARER / func.count().over()).label("weight"))
 

@@ -243,6 +243,9 @@ chapters = Table(
     Column("aside", Boolean),
 )
 
+_young = chapters.c.absorbed.is_(False)
+Index("ix_chapters_young", chapters.c.session_id, sqlite_where=_young, postgresql_where=_young)
+
 # The ways that a story took and left.
 branches = Table(
     "branches",

@@ -34,6 +34,13 @@ def upgrade() -> None:
         sqlite_where=sa.text("corrected = 1"),
         postgresql_where=sa.text("corrected"),
     )
+    op.create_index(
+        "ix_chapters_young",
+        "chapters",
+        ["session_id"],
+        sqlite_where=sa.text("absorbed IS 0"),
+        postgresql_where=sa.text("absorbed IS false"),
+    )
     _index_ends(op.get_bind())
 
 
@@ -48,6 +55,7 @@ def downgrade() -> None:
             sa.update(_FINDABLE).where(mine).values(words=_line(plain)) if plain else sa.delete(_FINDABLE).where(mine)
         )
         connection.execute(change)
+    op.drop_index("ix_chapters_young", "chapters")
     op.drop_index("ix_memories_corrected", "memories")
     op.drop_index("ix_memories_session_id_chapter", "memories")
     op.drop_index("ix_memories_session_id_status_kind_number", "memories")

@@ -19,7 +19,7 @@ from bot.memory.likeness import is_same
 from bot.memory.memories import Content, Memory, MemoryKind, MemoryStatus, NewMemory
 from bot.memory.recall import Findings, Found, indexed_words, typed_words
 from bot.memory.turns import AuthorKind, Beat, BeatKind, Citation, TurnState
-from bot.store import Store, search
+from bot.store import Store, findings, search
 from bot.store.health import examine
 from bot.store.migrate import MIGRATIONS
 from bot.store.tables import findable, sessions, turns
@@ -371,7 +371,7 @@ async def test_a_tied_loose_end_is_found_by_nobody_who_looks_for_words(told: Tal
 async def test_of_a_common_word_the_newest_lines_are_looked_at_and_a_rare_one_is_found_however_old(
     tale: Tale, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "_MOST_POSTINGS", 5)
+    monkeypatch.setattr(findings, "_SEARCHED", 5)
     await tale.player("The bell and the zither.")
     for n in range(12):
         await tale.player(f"The bell, number{n}.")
