@@ -40,6 +40,12 @@ def add_benchmarks(parser: argparse.ArgumentParser) -> None:
     benchmarks = parser.add_subparsers(required=True, metavar="WHAT")
     prefix = _command(benchmarks, "prefix", "how much of each prompt the model server reuses")
     prefix.add_argument("--turns", type=int, default=400, help="messages with their replies (default: 400)")
+    load = _command(benchmarks, "load", "what a message costs the bot, beside a bare bot that says again what it hears")
+    load.add_argument(
+        "--sessions", type=int, default=1000, help="stories, each in a channel of its own (default: 1000)"
+    )
+    load.add_argument("--rate", type=float, default=200, help="messages a second, over all of them (default: 200)")
+    load.add_argument("--seconds", type=float, default=30, help="for how long (default: 30)")
 
 
 def _command(commands: _Commands, name: str, what: str) -> argparse.ArgumentParser:
