@@ -55,8 +55,8 @@ def _http_url(value: str) -> str:
 
 
 def _database_url(value: str) -> str:
-    if not re.match(r"[a-z]+\+[a-z0-9]+://", value):
-        raise ValueError("it does not name a database and its asynchronous driver")
+    if not re.match(r"sqlite://|[a-z]+\+[a-z0-9]+://", value):
+        raise ValueError("it does not name SQLite, or another database and its asynchronous driver")
     return value
 
 
@@ -201,9 +201,9 @@ class Settings(BaseSettings):
     )
 
     database_url: Annotated[str, AfterValidator(_database_url)] = Field(
-        default="sqlite+aiosqlite:///kataribe.db",
+        default="sqlite:///kataribe.db",
         repr=False,
-        description="Where everything is kept: an SQLAlchemy address with an asynchronous driver.",
+        description="Where everything is kept: a file of SQLite's, or an SQLAlchemy address with an asynchronous driver.",
     )
     log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(_upper)] = Field(
         default="INFO",

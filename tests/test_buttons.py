@@ -69,7 +69,7 @@ async def table(tmp_path: Path) -> AsyncIterator[Table]:
         mio = world.add_member("mio")
         sora = world.add_member("sora", permissions=discord.Permissions(manage_messages=True))
         log = world.guild.create_text_channel("log")
-        url = f"sqlite+aiosqlite:///{(tmp_path / 'k.db').as_posix()}"
+        url = f"sqlite:///{(tmp_path / 'k.db').as_posix()}"
         async with await Store.open(url) as store:
             session_id = await story(store, world, mio)
             await store.save_guild_settings(GuildSettings(world.guild.id, None, log.id))

@@ -47,7 +47,7 @@ async def world() -> AsyncIterator[DiscordWorld]:
 
 @pytest.fixture
 async def database(tmp_path: Path) -> str:
-    url = f"sqlite+aiosqlite:///{tmp_path / 'story.db'}"
+    url = f"sqlite:///{tmp_path / 'story.db'}"
     await (await Store.open(url)).close()
     return url
 
@@ -111,7 +111,7 @@ async def test_a_bot_that_can_start_gets_a_line_for_everything(
     assert report.code == 0
     assert not report.of("✗")
     assert report.lines[0] == "✓ settings: all can be read"
-    assert report.one("story.db").startswith("✓ database: sqlite+aiosqlite:///")
+    assert report.one("story.db").startswith("✓ database: sqlite:///")
     assert "can be written and is up to date" in report.one("story.db")
     assert "✓ database: not damaged" in report.lines
     assert f"✓ model: llama.cpp with scripted at {model.base_url}" in report.text
@@ -351,7 +351,7 @@ async def test_discord_out_of_order(world: DiscordWorld, monkeypatch: pytest.Mon
 
 async def test_a_database_in_a_folder_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "no" / "such"
-    report = await examined(monkeypatch, DATABASE_URL=f"sqlite+aiosqlite:///{folder}/story.db")
+    report = await examined(monkeypatch, DATABASE_URL=f"sqlite:///{folder}/story.db")
 
     assert (
         report.one("✗ DATABASE_URL") == f"✗ DATABASE_URL: there is no folder {folder}; make it, or write another path."
@@ -361,7 +361,7 @@ async def test_a_database_in_a_folder_that_is_not_there(tmp_path: Path, monkeypa
 
 async def test_a_file_that_is_no_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "story.db").write_text("Dear diary, " * 100)
-    report = await examined(monkeypatch, DATABASE_URL="sqlite+aiosqlite:///story.db")
+    report = await examined(monkeypatch, DATABASE_URL="sqlite:///story.db")
 
     assert "story.db is no SQLite database" in report.one("✗ DATABASE_URL")
 

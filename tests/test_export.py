@@ -43,7 +43,7 @@ MESSAGES = count(70_000)
 
 @pytest.fixture
 def url(tmp_path: Path) -> str:
-    return f"sqlite+aiosqlite:///{tmp_path / 'story.db'}"
+    return f"sqlite:///{tmp_path / 'story.db'}"
 
 
 @pytest.fixture
@@ -337,7 +337,7 @@ async def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     missing = tmp_path / "nothing.db"
 
     with pytest.raises(DatabaseUnusable, match=r"no story in .*nothing\.db"):
-        await export_session(f"sqlite+aiosqlite:///{missing}", 1, "json")
+        await export_session(f"sqlite:///{missing}", 1, "json")
 
     assert not missing.exists()
 

@@ -54,7 +54,7 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 async def url(file: Path) -> str:
     """A database with Rin in two guilds and Ash in one; Mio has written to Ash."""
-    url = f"sqlite+aiosqlite:///{file}"
+    url = f"sqlite:///{file}"
     async with await Store.open(url) as store:
         for guild, name in ((GUILD, "Rin"), (OTHER_GUILD, "Rin"), (GUILD, "Ash")):
             await store.add_character(Scope(guild, 1), Card(name, ""), "", NOW)
@@ -326,7 +326,7 @@ async def test_who_does_not_want_it_is_not_remembered(url: str, file: Path, tmp_
 
 async def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     with pytest.raises(DatabaseUnusable, match="no story"):
-        await taken_over(f"sqlite+aiosqlite:///{tmp_path / 'none.db'}", written(tmp_path, STRINGS))
+        await taken_over(f"sqlite:///{tmp_path / 'none.db'}", written(tmp_path, STRINGS))
     assert not (tmp_path / "none.db").exists()
 
 

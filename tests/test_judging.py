@@ -77,7 +77,7 @@ async def kept(scene: Scene, player_id: int = MIO) -> Portrait:
 
 async def rows_of(path: Path, column: Any) -> list[Any]:
     """A column, in the order of the rows."""
-    database = Database.at(f"sqlite+aiosqlite:///{path.as_posix()}")
+    database = Database.at(f"sqlite:///{path.as_posix()}")
     async with database.read() as connection:
         found = (await connection.execute(select(column).order_by(column.table.c.id))).scalars().all()
     await database.close()

@@ -71,7 +71,7 @@ class Table:
 async def table(tmp_path: Path) -> AsyncIterator[Table]:
     async with ModelServer() as server, discord_world() as world:
         mio = world.add_member("mio")
-        url = f"sqlite+aiosqlite:///{(tmp_path / 'k.db').as_posix()}"
+        url = f"sqlite:///{(tmp_path / 'k.db').as_posix()}"
         async with await Store.open(url) as store:
             when = discord.utils.utcnow()
             character = await store.add_character(Scope(world.guild.id, 1), Card("Rin", "A pilot."), "", when)

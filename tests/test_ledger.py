@@ -219,7 +219,7 @@ class Told:
 def url(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A database with the newest schema; each example gets a session of its own in it."""
     path: Path = tmp_path_factory.mktemp("ledger") / "k.db"
-    address = f"sqlite+aiosqlite:///{path.as_posix()}"
+    address = f"sqlite:///{path.as_posix()}"
 
     async def make() -> None:
         async with await Store.open(address):

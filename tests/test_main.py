@@ -62,7 +62,7 @@ async def kataribe(folder: Path, *arguments: str, **settings: str) -> Ended:
 
 @pytest.fixture
 def url(tmp_path: Path) -> str:
-    return f"sqlite+aiosqlite:///{tmp_path / 'story.db'}"
+    return f"sqlite:///{tmp_path / 'story.db'}"
 
 
 @asynccontextmanager
@@ -314,11 +314,10 @@ async def test_an_unknown_session_and_a_folder_that_is_not_there_are_lines(
 @pytest.mark.parametrize(
     ("address", "line"),
     [
-        ("sqlite+aiosqlite:////no/such/folder/story.db", "there is no folder /no/such/folder; make it"),
-        ("sqlite+pysqlite:///story.db", "its driver is not asynchronous"),
+        ("sqlite:////no/such/folder/story.db", "there is no folder /no/such/folder; make it"),
         ("postgresql+nosuch://me:pass@127.0.0.1/story", "a database or driver that SQLAlchemy does not know"),
-        ("sqlite+aiosqlite:///diary.txt", "diary.txt is no SQLite database"),
-        ("sqlite+aiosqlite:///folder", "folder is a folder; write the path of a file in it"),
+        ("sqlite:///diary.txt", "diary.txt is no SQLite database"),
+        ("sqlite:///folder", "folder is a folder; write the path of a file in it"),
     ],
 )
 def test_a_database_that_cannot_be_used_is_a_line(
@@ -347,7 +346,7 @@ def test_a_locked_database_is_explained(tmp_path: Path) -> None:
         other.execute("BEGIN EXCLUSIVE")
         with (
             pytest.raises(DatabaseUnusable, match=r"another program holds .*story\.db locked"),
-            explained(f"sqlite+aiosqlite:///{tmp_path / 'story.db'}"),
+            explained(f"sqlite:///{tmp_path / 'story.db'}"),
             engine.begin() as connection,
         ):
             connection.exec_driver_sql("CREATE TABLE x (y)")
@@ -361,7 +360,7 @@ def test_a_database_that_may_only_be_read_is_explained(tmp_path: Path) -> None:
     engine = create_engine(f"sqlite:///file:{file}?mode=ro&uri=true")
     with (
         pytest.raises(DatabaseUnusable, match=r"story\.db cannot be written; give this user the right"),
-        explained(f"sqlite+aiosqlite:///{file}"),
+        explained(f"sqlite:///{file}"),
         engine.begin() as connection,
     ):
         connection.exec_driver_sql("INSERT INTO x VALUES (1)")

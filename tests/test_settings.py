@@ -29,7 +29,7 @@ def test_nothing_set_gives_the_documented_defaults(env_file: Path) -> None:
 
     assert settings.llm_timeout_seconds == 300
     assert settings.llm_parallel == 1
-    assert settings.database_url == "sqlite+aiosqlite:///kataribe.db"
+    assert settings.database_url == "sqlite:///kataribe.db"
     assert settings.default_language == "en"
     assert settings.fold_profile == "auto"
     assert settings.fold_trigger is None

@@ -54,7 +54,7 @@ class Options:
 
     @property
     def database_url(self) -> str:
-        return f"sqlite+aiosqlite:///{self.database.as_posix()}"
+        return f"sqlite:///{self.database.as_posix()}"
 
     @property
     def transcript(self) -> Path:

@@ -76,7 +76,7 @@ def settings_for(address: str, database: Path, changes: Mapping[str, Any], *, wi
     """
     fixed: dict[str, Any] = {
         "llm_base_url": address, "llm_api_key": None, "llm_model": None, "llm_window": None, "llm_temperature": None,
-        "database_url": f"sqlite+aiosqlite:///{database.as_posix()}", "fold_profile": "local", "fold_delay_seconds": 0,
+        "database_url": f"sqlite:///{database.as_posix()}", "fold_profile": "local", "fold_delay_seconds": 0,
         **changes,
     }  # fmt: skip
     if not with_model:

@@ -125,7 +125,7 @@ async def _settings(folder: Path) -> AsyncIterator[Settings]:
     """The operator's settings with a database of our own, and the small model where no other is named."""
     chosen = load_settings()
     changes: dict[str, object] = {
-        "database_url": f"sqlite+aiosqlite:///{(folder / 'bench.db').as_posix()}",
+        "database_url": f"sqlite:///{(folder / 'bench.db').as_posix()}",
         "fold_delay_seconds": 0,
         "llm_reply_tokens": _REPLY_TOKENS,
     }

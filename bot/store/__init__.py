@@ -72,7 +72,7 @@ class Store(
 
     @classmethod
     async def open(cls, url: str, *, migrate: bool = True) -> Self:
-        """The store at an address such as ``sqlite+aiosqlite:///kataribe.db``, brought to the newest schema.
+        """The store at an address such as ``sqlite:///kataribe.db``, brought to the newest schema.
 
         Raises DatabaseTooNew when a newer version of Kataribe wrote it.
         """

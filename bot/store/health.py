@@ -222,7 +222,7 @@ def _meaning(error: Exception, url: str) -> str:
         case NoSuchModuleError() | ArgumentError():
             return "it names a database or driver that SQLAlchemy does not know, or is no address at all"
         case InvalidRequestError():
-            return "its driver is not asynchronous; use sqlite+aiosqlite or postgresql+asyncpg"
+            return "its driver is not asynchronous; use postgresql+asyncpg, or sqlite"
         case DBAPIError() if make_url(url).get_backend_name() == "sqlite":
             return _sqlite_meaning(str(error.orig), _file(make_url(url)))
         case DBAPIError():

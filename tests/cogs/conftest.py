@@ -163,7 +163,7 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("database") / "empty.db"
 
     async def create() -> None:
-        await (await Store.open(f"sqlite+aiosqlite:///{path}")).close()
+        await (await Store.open(f"sqlite:///{path}")).close()
 
     asyncio.run(create())
     return path
@@ -208,7 +208,7 @@ async def parts(tmp_path: Path, migrated: Path) -> AsyncIterator[Parts]:
     shutil.copy(migrated, tmp_path / "story.db")
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(ModelServer())
-        url = f"sqlite+aiosqlite:///{tmp_path / 'story.db'}"
+        url = f"sqlite:///{tmp_path / 'story.db'}"
         store = await stack.enter_async_context(await Store.open(url, migrate=False))
         model = await stack.enter_async_context(ModelClient(server.base_url, timeout_seconds=4, attempts=1))
         await model.probe()

@@ -17,7 +17,7 @@ def test_what_the_operator_set_reaches_the_bot_but_not_token_and_database(monkey
     monkeypatch.setenv("LLM_API_KEY", "secret")
     monkeypatch.setenv("FOLD_TRIGGER", "7000")
     monkeypatch.setenv("DISCORD_TOKEN", "a-real-one")
-    monkeypatch.setenv("DATABASE_URL", "sqlite+aiosqlite:///real.db")
+    monkeypatch.setenv("DATABASE_URL", "sqlite:///real.db")
     assert demo.chosen(load_settings(env_file=None)) == {
         "LLM_BASE_URL": "http://127.0.0.1:1234/v1",
         "LLM_API_KEY": "secret",

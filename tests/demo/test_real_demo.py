@@ -96,7 +96,7 @@ async def test_write_look_and_correct(tmp_path: Path) -> None:
             await chat.shows("would one of you tell me who I am this morning?")
             assert "And who signed it?" not in await chat.text()
 
-    async with await Store.open(f"sqlite+aiosqlite:///{(data / 'kataribe.db').as_posix()}", migrate=False) as store:
+    async with await Store.open(f"sqlite:///{(data / 'kataribe.db').as_posix()}", migrate=False) as store:
         lie = (await store.memory(SESSION)).get(LIE)
     assert lie is not None
     assert (lie.kind, lie.version) == (MemoryKind.FACT, 1), "the demo starts over with its lie"
@@ -111,7 +111,7 @@ async def test_the_small_model_answers(tmp_path: Path) -> None:
         await chat.shows("SmolLM2-135M answers here")
         await chat.become("Noor")
         await chat.send("Who are you this morning, Dorrit?")
-        url = f"sqlite+aiosqlite:///{(data / 'kataribe.db').as_posix()}"
+        url = f"sqlite:///{(data / 'kataribe.db').as_posix()}"
         async with asyncio.timeout(240), await Store.open(url, migrate=False) as store:
             while not (calls := await store.calls(SESSION)):
                 await asyncio.sleep(0.5)
@@ -129,7 +129,7 @@ async def test_the_small_model_answers(tmp_path: Path) -> None:
 async def test_the_sample_story_is_folded_with_one_lie_that_slipped_through(tmp_path: Path) -> None:
     from bot.demo.seed import seed
 
-    url = f"sqlite+aiosqlite:///{(tmp_path / 'k.db').as_posix()}"
+    url = f"sqlite:///{(tmp_path / 'k.db').as_posix()}"
     messages = await seed(url, the_world())
 
     async with await Store.open(url, migrate=False) as store:

@@ -11,7 +11,7 @@ from tests.store.tale import Tale, begin
 
 @pytest.fixture
 def url(tmp_path: Path) -> str:
-    return f"sqlite+aiosqlite:///{tmp_path / 'story.db'}"
+    return f"sqlite:///{tmp_path / 'story.db'}"
 
 
 @pytest.fixture

@@ -611,7 +611,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("stories") / "empty.db"
 
     async def create() -> None:
-        await (await Store.open(f"sqlite+aiosqlite:///{path}")).close()
+        await (await Store.open(f"sqlite:///{path}")).close()
 
     asyncio.run(create())
     return path
@@ -624,7 +624,7 @@ def test_in_whatever_order_a_story_is_told_left_and_taken_up_again(empty: Path, 
     story = shutil.copy(empty, empty.with_name(f"{next(CHANNELS)}.db"))
 
     async def run() -> None:
-        async with await Store.open(f"sqlite+aiosqlite:///{story}", migrate=False) as store:
+        async with await Store.open(f"sqlite:///{story}", migrate=False) as store:
             play = Play(await begin(store))
             await play.do("play", 0)
             for step, place in steps:

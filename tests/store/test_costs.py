@@ -11,6 +11,7 @@ from sqlalchemy import event as events
 
 from bot.memory.turns import Telling
 from bot.store import Store
+from bot.store.database import SQLite
 from tests.store.tale import Tale, event, later, over, said
 
 
@@ -22,7 +23,8 @@ def _statements(store: Store) -> Iterator[list[tuple[str, Any]]]:
     def note(_: Any, __: Any, statement: str, parameters: Any, *more: Any) -> None:
         seen.append((statement, parameters))
 
-    engine = store._database._reader.sync_engine
+    assert isinstance(store._database, SQLite)
+    engine = store._database.engine
     events.listen(engine, "before_cursor_execute", note)
     try:
         yield seen

@@ -48,7 +48,7 @@ async def test_the_migrations_build_what_the_tables_say(store: Store, tmp_path: 
     async with store._database.read() as connection:
         assert await connection.run_sync(_differences) == []
         migrated = await connection.run_sync(_names)
-    directly = Database.at(f"sqlite+aiosqlite:///{tmp_path / 'direct.db'}")
+    directly = Database.at(f"sqlite:///{tmp_path / 'direct.db'}")
     async with directly.write() as connection:
         await connection.run_sync(metadata.create_all)
         assert migrated == await connection.run_sync(_names)

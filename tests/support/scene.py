@@ -49,7 +49,7 @@ def settings_for(server: ModelServer, database: Path, **changes: object) -> Sett
     """Settings that know nothing of this machine's environment."""
     values: dict[str, object] = {
         "llm_base_url": server.base_url,
-        "database_url": f"sqlite+aiosqlite:///{database.as_posix()}",
+        "database_url": f"sqlite:///{database.as_posix()}",
         "llm_timeout_seconds": 20,
         **changes,
     }

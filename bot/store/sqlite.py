@@ -1,0 +1,146 @@
+"""SQLite in this process, asked where the asking code runs.
+
+A statement of ours takes SQLite some millionths of a second. To hand it to a thread and its rows back takes twenty times as
+long, four times for each statement, and the interpreter runs one thread at a time anyway. So a transaction runs through without
+giving others a turn; only what may take long, another process's write and the emptying of the log, is waited for aside.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final, TypeVar, cast
+
+from sqlalchemy import URL, Connection, CursorResult, Engine, Executable, ScalarResult, create_engine, event
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+Result = TypeVar("Result")
+
+# How long a statement blocks this process for another process's lock, in milliseconds.
+_BUSY_TIMEOUT: Final = 200
+# How long a transaction that writes waits for another process's, in seconds: far longer than any of ours.
+_PATIENCE: Final = 10.0
+_PAUSE: Final = 0.02
+_PRAGMAS: Final = (
+    f"PRAGMA busy_timeout = {_BUSY_TIMEOUT}",
+    "PRAGMA foreign_keys = ON",
+    # With WAL a crash of the process loses nothing; only a power cut may take the last transactions.
+    "PRAGMA synchronous = NORMAL",
+    # What people take back is overwritten, not only released.
+    "PRAGMA secure_delete = ON",
+)
+
+
+class Inline:
+    """What the store uses of SQLAlchemy's asynchronous connection; statements are executed at once, within the caller's turn."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.dialect = connection.dialect
+
+    async def execute(self, statement: Executable, parameters: Any = None) -> CursorResult[Any]:
+        """The result of a statement."""
+        return self._connection.execute(statement, parameters)
+
+    async def scalar(self, statement: Executable, parameters: Any = None) -> Any:
+        """The first value of the first row; None when there is none."""
+        return self._connection.scalar(statement, parameters)
+
+    async def scalars(self, statement: Executable, parameters: Any = None) -> ScalarResult[Any]:
+        """The first value of each row."""
+        return self._connection.scalars(statement, parameters)
+
+    async def exec_driver_sql(self, statement: str, parameters: Any = None) -> CursorResult[Any]:
+        """The result of a statement in SQLite's own words."""
+        return self._connection.exec_driver_sql(statement, parameters)
+
+    async def run_sync(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        """What a function makes of the connection."""
+        return work(self._connection, *arguments)
+
+
+def engine_at(address: URL) -> Engine:
+    """An engine for an address of any of SQLite's drivers; each connection is set up as it is opened."""
+    engine = create_engine(
+        address.set(drivername="sqlite+pysqlite"),
+        hide_parameters=True,
+        # The log is emptied in a thread.
+        connect_args={"check_same_thread": False},
+        # Whoever waited for a connection would let nobody give one back.
+        max_overflow=-1,
+    )
+    event.listen(engine, "connect", _prepare)
+    return engine
+
+
+def _prepare(connection: Any, _: Any) -> None:
+    # Python's driver opens transactions late and by its own rules; off, so that ours below are the only ones.
+    # https://docs.sqlalchemy.org/en/20/dialects/sqlite.html#enabling-non-legacy-sqlite-transactional-modes
+    connection.isolation_level = None
+    try:
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+        # The mode stays with the file. Whoever changes it needs the file alone, and SQLite does not wait for that: if another
+        # process is at it, it will be done.
+        with contextlib.suppress(sqlite3.OperationalError):
+            connection.execute("PRAGMA journal_mode = WAL")
+    except Exception:
+        connection.close()
+        raise
+
+
+@asynccontextmanager
+async def reading(engine: Engine) -> AsyncIterator[AsyncConnection]:
+    """A transaction that sees one state."""
+    with engine.connect() as connection:
+        connection.exec_driver_sql("BEGIN")
+        yield cast(AsyncConnection, Inline(connection))
+
+
+@asynccontextmanager
+async def writing(engine: Engine, turnstile: asyncio.Lock) -> AsyncIterator[AsyncConnection]:
+    """A transaction that may write, once no other process does: one that reads first and writes later would fail at once when
+    another wrote in between. Within this process the ``turnstile`` lets one in after the other.
+    """
+    async with turnstile:
+        with engine.connect() as connection:
+            await _begin(connection)
+            yield cast(AsyncConnection, Inline(connection))
+            connection.commit()
+
+
+async def _begin(connection: Connection) -> None:
+    clock = asyncio.get_running_loop().time
+    until = clock() + _PATIENCE
+    while True:
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        except OperationalError as error:
+            busy = getattr(error.orig, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+            if not busy or clock() > until:
+                raise
+            await asyncio.sleep(_PAUSE)
+        else:
+            return
+
+
+async def empty_log(engine: Engine) -> bool:
+    """Bring all of the write-ahead log into the database and empty it; False when a reader was in the way for as long as one
+    waits.
+    """
+    with engine.connect() as connection:
+        # Not within a transaction, which the driver's own connection is spared.
+        driver: Any = connection.connection.driver_connection
+        return await asyncio.to_thread(_empty_log, driver)
+
+
+def _empty_log(driver: sqlite3.Connection) -> bool:
+    driver.execute(f"PRAGMA busy_timeout = {round(_PATIENCE * 1000)}")
+    try:
+        return not any(row[0] for row in driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
+    finally:
+        driver.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT}")
