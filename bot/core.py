@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 
 from bot.characters import Characters
 from bot.counting import TokenCounter
@@ -75,7 +76,9 @@ async def open_core(settings: Settings, *, clock: Clock = now) -> AsyncIterator[
         try:
             for client in {model, folder_model}:
                 await client.probe()
-            settings.budgets(model.profile.window)
+            # Asked for several times in each reply.
+            budgets = cache(settings.budgets)
+            budgets(model.profile.window)
             await store.recover_folds()
             await store.recover_judgements()
             counter = TokenCounter(store, model)
@@ -84,7 +87,7 @@ async def open_core(settings: Settings, *, clock: Clock = now) -> AsyncIterator[
             delay = timedelta(seconds=settings.fold_delay_seconds)
             engine = Engine(
                 store, model, counter, renderer,
-                budgets=settings.budgets, fold_delay=delay, clock=clock, temperature=settings.llm_temperature,
+                budgets=budgets, fold_delay=delay, clock=clock, temperature=settings.llm_temperature,
                 recall_limits=Limits(settings.recall_lines, settings.recall_tokens),
                 people_tokens=settings.people_tokens,
             )  # fmt: skip
@@ -104,7 +107,7 @@ async def open_core(settings: Settings, *, clock: Clock = now) -> AsyncIterator[
             characters = Characters(store, engine, clock=clock)
             folder = Folder(
                 store, folder_model, renderer,
-                story_window=lambda: model.profile.window, budgets=settings.budgets, clock=clock,
+                story_window=lambda: model.profile.window, budgets=budgets, clock=clock,
                 delay=delay, attempts=settings.fold_attempts, at_once=settings.llm_parallel, audit=settings.fold_audit,
             )  # fmt: skip
             judging = Judging(

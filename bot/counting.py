@@ -13,6 +13,8 @@ from bot.memory.tokens import MESSAGE_OVERHEAD, Script, TokenRatio, estimate, sc
 from bot.store import Store
 
 _MOST_REMEMBERED = 64
+# A restart may forget so much of what was learnt: a guess is further off anyway.
+_WORTH_WRITING = 0.005
 
 
 class TokenCounter:
@@ -22,6 +24,7 @@ class TokenCounter:
         self._store = store
         self._model = model
         self._ratios: dict[Script, TokenRatio] = {}
+        self._written: dict[Script, float] = {}
         self._counted: dict[str, int] = {}
 
     async def load(self) -> None:
@@ -58,4 +61,7 @@ class TokenCounter:
         ratio = self._ratios.get(script) or TokenRatio(model, script)
         ratio = replace(ratio, model=model).seen(estimate(text), max(1, counted - MESSAGE_OVERHEAD * len(messages)))
         self._ratios[script] = ratio
-        await self._store.save_ratio(ratio)
+        written = self._written.get(script)
+        if written is None or abs(ratio.factor - written) > _WORTH_WRITING * written:
+            self._written[script] = ratio.factor
+            await self._store.save_ratio(ratio)

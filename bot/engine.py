@@ -289,9 +289,12 @@ class Engine:
                 if not kept:
                     await self._store.fail_reply(place.id)
 
-    async def goes_on(self, session_id: int) -> bool:
-        """Whether another of the cast, whom the last words called, wants to reply although nobody waits."""
-        return await self.casting.goes_on(session_id)
+    async def goes_on(self, session_id: int, reply: Reply | None = None) -> bool:
+        """Whether another of the cast, whom the last words called, wants to reply although nobody waits.
+
+        After a ``reply`` in a story of one character alone, nobody is asked.
+        """
+        return (reply is None or bool(reply.session.others)) and await self.casting.goes_on(session_id)
 
     async def retell(self, session_id: int, turn_id: int, *, watch: Watch | None = None) -> Reply:
         """Write the newest reply once more; the former tellings stay reachable, and never happened.

@@ -11,7 +11,6 @@ REDACTED = "[secret]"
 
 # What these say at the level below is said for every request, job or heartbeat.
 _NOISY = {
-    "aiosqlite": logging.INFO,
     "alembic": logging.WARNING,
     "apscheduler": logging.WARNING,
     "discord": logging.INFO,

@@ -62,17 +62,18 @@ class Limit:
 
     def count(self, key: int, now: datetime) -> None:
         """It happens now."""
-        for other in list(self._times):
-            self._recent(other, now)
-        if self._most:
-            self._times.setdefault(key, deque(maxlen=self._most)).append(now)
+        if not self._most:
+            return
+        # Whoever counted last stands last, so that those whose minute is over stand first.
+        self._times[key] = times = self._times.pop(key, None) or deque(maxlen=self._most)
+        times.append(now)
+        while not self._recent(next(iter(self._times)), now):
+            del self._times[next(iter(self._times))]
 
     def _recent(self, key: int, now: datetime) -> deque[datetime]:
         times = self._times.get(key, deque())
         while times and times[0] + _MINUTE <= now:
             times.popleft()
-        if not times:
-            self._times.pop(key, None)
         return times
 
 
@@ -109,13 +110,12 @@ class Manners:
             )
         return chosen
 
-    async def admit(self, session_id: int) -> Wait | None:
+    async def admit(self, session: Session) -> Wait | None:
         """Let a session be answered now, which counts as a reply to all who wait, or say how long that has to wait.
 
-        One whose turn it is brings along those who are over their limit. Raises NotFound.
+        One whose turn it is brings along those who are over their limit.
         """
-        session = await self._engine.session(session_id)
-        waiting = await self._store.waiting_turns(session_id)
+        waiting = await self._store.waiting_turns(session.id)
         if not waiting:
             return None
         now, guild_id = self._clock(), session.place.guild_id

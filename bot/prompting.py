@@ -189,7 +189,8 @@ class Prompter:
         asked = recall.asked_of_turns(waiting[-_LOOKED_UP:])
         if sum(turn.tail_tokens for turn in turns) * _TAILS_SHARE > self._now().room:
             asked = tuple(one for one in asked if one.is_asking)
-        if not asked or limits.lines <= 0 or room <= 0:
+        is_all_shown = not (snapshot.session.folded_to or snapshot.session.raw_from)
+        if not asked or limits.lines <= 0 or room <= 0 or is_all_shown:
             return ()
         found = await self._store.find(snapshot.session.id, recall.features_of(asked), before=turns[0].seq)
         if snapshot.session.others:

@@ -34,15 +34,16 @@ async def answer(bot: KataribeBot, channel: discord.abc.MessageableChannel, sess
             if bot.failures[session_id] != failures:
                 return
             try:
-                require_age_restriction(channel, await bot.engine.session(session_id))
-                wait = await bot.manners.admit(session_id)
+                session = await bot.engine.session(session_id)
+                require_age_restriction(channel, session)
+                wait = await bot.manners.admit(session)
                 if wait is not None:
                     set_alarm(bot, channel, session_id, wait, partial(answer, bot, channel, session_id))
                     return
                 clear_alarm(bot, session_id)
                 async with typing(channel):
                     reply = await speak(bot, channel, session_id)
-                    while await bot.engine.goes_on(session_id):
+                    while await bot.engine.goes_on(session_id, reply):
                         reply = await speak(bot, channel, session_id, unasked=True) or reply
             except Exception as error:  # noqa: BLE001 - explained to the players, and logged where that is done
                 bot.failures[session_id] += 1

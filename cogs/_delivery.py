@@ -53,12 +53,12 @@ async def _say(posts: Posts, text: str) -> None:
     """Say it by editing; where a message or its webhook was taken away meanwhile, say it all anew."""
     had = bool(posts.ids)
     try:
-        await posts.say(text)
+        await posts.say(text, is_whole=True)
     except (discord.NotFound, discord.Forbidden):
         if not had:
             raise
         await posts.drop()
-        await posts.say(text)
+        await posts.say(text, is_whole=True)
 
 
 async def _hint(bot: KataribeBot, channel: discord.abc.MessageableChannel) -> None:

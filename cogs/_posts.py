@@ -61,12 +61,13 @@ class Posts:
             self._voice = await Voice.of(self._bot, self._channel, self._who)
         return self._voice
 
-    async def say(self, text: str) -> None:
+    async def say(self, text: str, *, is_whole: bool = False) -> None:
         """Let the messages say a text: what they say already is left alone, and what is too much is deleted.
 
-        Each message is tied to the turn as soon as it is sent. Raises discord.HTTPException.
+        Each message is tied to the turn as soon as it is sent; the last of a reply that ``is_whole`` by the caller, who says
+        that it is delivered. Raises discord.HTTPException.
         """
-        await self._show((await self.voice()).parts(text))
+        await self._show((await self.voice()).parts(text), is_whole=is_whole)
 
     async def drop(self) -> None:
         """Take all the messages away; one that Discord does not let go is left to people."""
@@ -85,7 +86,7 @@ class Posts:
             log.warning("turn %d: its messages could not be taken back: %r", self._turn_id, error)
         await self._bot.engine.delivered(self._turn_id, self._channel.id, self.ids)
 
-    async def _show(self, parts: Sequence[str]) -> None:
+    async def _show(self, parts: Sequence[str], *, is_whole: bool = False) -> None:
         voice = await self.voice()
         if not self._is_begun:
             self._is_begun = True
@@ -94,7 +95,8 @@ class Posts:
             if number == len(self._posts):
                 message = await voice.say(part)
                 self._posts.append(Post(message.id, part))
-                await self._bot.engine.begun(self._turn_id, self._channel.id, [message.id])
+                if not is_whole or number < len(parts) - 1:
+                    await self._bot.engine.begun(self._turn_id, self._channel.id, [message.id])
             elif self._posts[number].text != part:
                 await voice.revise(self._posts[number].message_id, part)
                 self._posts[number] = Post(self._posts[number].message_id, part)

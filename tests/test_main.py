@@ -315,7 +315,6 @@ async def test_an_unknown_session_and_a_folder_that_is_not_there_are_lines(
     ("address", "line"),
     [
         ("sqlite+aiosqlite:////no/such/folder/story.db", "there is no folder /no/such/folder; make it"),
-        ("sqlite+pysqlite:///story.db", "its driver is not asynchronous"),
         ("postgresql+nosuch://me:pass@127.0.0.1/story", "a database or driver that SQLAlchemy does not know"),
         ("sqlite+aiosqlite:///diary.txt", "diary.txt is no SQLite database"),
         ("sqlite+aiosqlite:///folder", "folder is a folder; write the path of a file in it"),

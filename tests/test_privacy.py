@@ -22,7 +22,7 @@ from bot.memory.corrections import Correction, CorrectionKind
 from bot.memory.memories import MemoryKind, MemoryStatus
 from bot.memory.prompt import Card
 from bot.memory.story import Scope
-from bot.store import Store, database
+from bot.store import Store, sqlite
 from bot.store.people_tables import acquaintances, exchanges, judgements, notes, traits
 from bot.store.tables import memories, messages, turns
 from tests.store.tale import rows
@@ -259,8 +259,7 @@ async def test_a_wish_that_fails_is_kept_and_hinders_no_other(scene: Scene, monk
 async def test_a_reader_in_the_way_of_emptying_the_log_leaves_the_wish_for_later(
     server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    impatient = tuple(pragma for pragma in database._PRAGMAS if "busy" not in pragma)
-    monkeypatch.setattr(database, "_PRAGMAS", (*impatient, "PRAGMA busy_timeout = 50"))
+    monkeypatch.setattr(sqlite, "_PATIENCE", 0.05)
     async with open_scene(server, tmp_path / "story.db", **SMALL_BUDGETS) as scene:
         await play(scene)
         async with scene.core.store._database.read() as connection:

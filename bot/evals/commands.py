@@ -118,6 +118,12 @@ def add_benchmarks(parser: argparse.ArgumentParser) -> None:
         "--turns", type=int, nargs="+", default=(1_000, 10_000, 50_000), metavar="N",
         help="the lengths of the stories (default: 1000 10000 50000)",
     )  # fmt: skip
+    load = _command(benchmarks, "load", "what a message costs the bot, beside a bare bot that says again what it hears")
+    load.add_argument(
+        "--sessions", type=int, default=1000, help="stories, each in a channel of its own (default: 1000)"
+    )
+    load.add_argument("--rate", type=float, default=200, help="messages a second, over all of them (default: 200)")
+    load.add_argument("--seconds", type=float, default=30, help="for how long (default: 30)")
 
 
 def _command(commands: _Commands, name: str, what: str) -> argparse.ArgumentParser:

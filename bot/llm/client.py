@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import logging
 import random
@@ -32,6 +33,7 @@ _FIRST_DELAY_SECONDS = 0.5
 _INTERRUPTIONS = 2
 _FIRST_QUIET_SECONDS = 2.0
 _LONGEST_ERROR_BYTES = 65_536
+_END_SECONDS = 0.5
 
 
 class _Interrupted(Exception):
@@ -335,10 +337,16 @@ class ModelClient:
             return
         if kind != "text/event-stream":
             raise BrokenStream(f"content type {kind[:60] or 'missing'}")
-        async for event in read_events(response.aiter_bytes()):
+        chunks = response.aiter_bytes()
+        async for event in read_events(chunks):
             self._pass_on(answer.add(event), request)
             if answer.error is not None:
                 return
+        # Read to its end, which comes at once, a response leaves its connection to the next request.
+        with contextlib.suppress(TimeoutError, httpx.HTTPError):
+            async with asyncio.timeout(_END_SECONDS):
+                async for _ in chunks:
+                    pass
 
     @staticmethod
     def _pass_on(text: str, request: ModelRequest) -> None:

@@ -71,7 +71,8 @@ class Answer:
         if event.get("error"):
             self.error = event
             return ""
-        self.usage = read_usage(event, self.usage)
+        if "usage" in event or "timings" in event:
+            self.usage = read_usage(event, self.usage)
         choices = event.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(choice, dict):

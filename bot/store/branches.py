@@ -37,7 +37,7 @@ class BranchStore(Topic):
         None too when another turn than ``newest`` is the newest by now. The chapter that the turn stands in is set aside as a
         whole: its turns up to that one are raw again. Raises LookupError.
         """
-        async with self._database.write() as connection:
+        async with self._database.write_aside() as connection:
             session = await lock_session(connection, session_id)
             states = await _states(connection, session_id)
             later = frozenset(s for s, state in states.items() if s > seq and state is TurnState.KEPT)
@@ -63,7 +63,7 @@ class BranchStore(Topic):
         What was edited, deleted or put right since then stays so. The turns that are in sight again, in order; None, and
         nothing is changed, when there is no such way, or while a reply is being written. Raises LookupError.
         """
-        async with self._database.write() as connection:
+        async with self._database.write_aside() as connection:
             session = await lock_session(connection, session_id)
             of_session = and_(branches.c.id == branch_id, branches.c.session_id == session_id)
             line: Line | None = await connection.scalar(select(branches.c.line).where(of_session))

@@ -1,88 +1,68 @@
-"""The engine and its transactions. Whatever SQLite and PostgreSQL do not have in common stands here."""
+"""The engine and its transactions. Whatever SQLite and PostgreSQL do not have in common begins here."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from typing import Any, Final, Self
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Final
 
-from sqlalchemy import Connection, event, func, make_url, select
+from sqlalchemy import URL, func, make_url, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-# How long a connection waits for another process's write, in milliseconds: far longer than any transaction of ours.
-_BUSY_TIMEOUT: Final = 10_000
-_PRAGMAS: Final = (
-    f"PRAGMA busy_timeout = {_BUSY_TIMEOUT}",
-    "PRAGMA foreign_keys = ON",
-    # With WAL a crash of the process loses nothing; only a power cut may take the last transactions.
-    "PRAGMA synchronous = NORMAL",
-    # What people take back is overwritten, not only released.
-    "PRAGMA secure_delete = ON",
-)
-_WRITES: Final = "kataribe_writes"
+from bot.store import sqlite
+
 # Any number will do that no other program on the same PostgreSQL database uses.
 _MIGRATION_LOCK: Final = 5_284_137
 
 
 class Database:
-    """Read and write transactions, each on a connection of its own."""
+    """Read and write transactions, each on a connection of its own.
+
+    Those on a message's way are short. What may take longer, as the more there is, reads and writes *aside*: it keeps nobody
+    waiting but for a write that needs its turn.
+    """
 
     def __init__(self, engine: AsyncEngine) -> None:
-        self._reader = engine
+        # Several statements of one read see one state.
+        self._reader = engine.execution_options(isolation_level="REPEATABLE READ")
         self._writer = engine
-        self._turnstile: asyncio.Lock | None = None
-        if engine.dialect.name == "sqlite":
-            _prepare_sqlite(engine)
-            self._writer = engine.execution_options(**{_WRITES: True})
-            # SQLite's waiting for a lock is by polling, and unfair: within the process, writers stand in line instead.
-            self._turnstile = asyncio.Lock()
-        else:
-            # Several statements of one read see one state.
-            self._reader = engine.execution_options(isolation_level="REPEATABLE READ")
 
-    @classmethod
-    def at(cls, url: str) -> Self:
+    @staticmethod
+    def at(url: str) -> Database:
         """The database at an address; nothing is opened before the first transaction."""
-        is_sqlite = make_url(url).get_backend_name() == "sqlite"
+        address = make_url(url)
+        if address.get_backend_name() == "sqlite":
+            return SQLite(address)
         # The parameters of a statement are what players wrote; without hiding, an error repeats them, and the log the error.
-        return cls(create_async_engine(url, pool_pre_ping=not is_sqlite, hide_parameters=True))
+        return Database(create_async_engine(address, pool_pre_ping=True, hide_parameters=True))
 
-    @asynccontextmanager
-    async def read(self) -> AsyncIterator[AsyncConnection]:
+    def read(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A transaction that sees one state of the database and changes nothing."""
-        async with self._reader.connect() as connection:
-            yield connection
+        return self._reader.connect()
 
-    @asynccontextmanager
-    async def write(self) -> AsyncIterator[AsyncConnection]:
+    def write(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A transaction that may write: committed at the end, rolled back by an exception or a cancellation."""
-        line: AbstractAsyncContextManager[Any] = self._turnstile or nullcontext()
-        async with line, self._writer.begin() as connection:
-            yield connection
+        return self._writer.begin()
 
-    @asynccontextmanager
-    async def migration(self) -> AsyncIterator[AsyncConnection]:
+    def read_aside(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """The same as :meth:`read` for what may take long."""
+        return self.read()
+
+    def write_aside(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """The same as :meth:`write` for what may take long."""
+        return self.write()
+
+    def migration(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A write transaction that changes the schema; another process's migration waits for its end."""
-        async with self.write() as connection:
-            if connection.dialect.name == "postgresql":
-                await connection.execute(select(func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
-            yield connection
+        return self._migration()
 
     async def checkpoint(self) -> bool:
         """Bring all of SQLite's write-ahead log into the database and empty it: it holds what pages were before.
 
         False when a reader was in the way for as long as one waits.
         """
-        if self._turnstile is None:
-            return True
-        async with self._turnstile, self._writer.connect() as connection:
-            # Not within a transaction, which the driver's own connection is spared.
-            driver = (await connection.get_raw_connection()).driver_connection
-            rows = await driver.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)") if driver else []
-            return not any(row[0] for row in rows)
+        return True
 
     async def size(self, connection: AsyncConnection) -> int | None:
         """What the database takes, in bytes, without SQLite's write-ahead log; None where nobody tells."""
@@ -97,30 +77,43 @@ class Database:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._reader.dispose()
+        await self._writer.dispose()
+
+    @asynccontextmanager
+    async def _migration(self) -> AsyncIterator[AsyncConnection]:
+        async with self.write() as connection:
+            await connection.execute(select(func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+            yield connection
 
 
-def _prepare_sqlite(engine: AsyncEngine) -> None:
-    @event.listens_for(engine.sync_engine, "connect")
-    def prepare(connection: Any, _: Any) -> None:
-        # Python's driver opens transactions late and by its own rules; off, so that ours below are the only ones.
-        # https://docs.sqlalchemy.org/en/20/dialects/sqlite.html#enabling-non-legacy-sqlite-transactional-modes
-        connection.isolation_level = None
-        cursor = connection.cursor()
-        try:
-            for pragma in _PRAGMAS:
-                cursor.execute(pragma)
-            # The mode stays with the file. Whoever changes it needs the file alone, and SQLite does not wait for that: if
-            # another process is at it, it will be done.
-            with contextlib.suppress(sqlite3.OperationalError):
-                cursor.execute("PRAGMA journal_mode = WAL")
-        except Exception:
-            connection.close()
-            raise
-        cursor.close()
+class SQLite(Database):
+    """A database in a file: asked within this thread through ``engine``, and aside through aiosqlite's threads."""
 
-    @event.listens_for(engine.sync_engine, "begin")
-    def begin(connection: Connection) -> None:
-        # A deferred transaction that reads first and writes later fails at once when another wrote in between.
-        writes = connection.get_execution_options().get(_WRITES)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    def __init__(self, address: URL) -> None:
+        self.engine = sqlite.engine_at(address)
+        self._aside = sqlite.engine_aside(address)
+        # SQLite's waiting for a lock is by polling, and unfair: within the process, writers stand in line instead.
+        self._turnstile = asyncio.Lock()
+
+    def read(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        return sqlite.reading(self.engine)
+
+    def write(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        return sqlite.writing(self.engine, self._turnstile)
+
+    def read_aside(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        return self._aside.connect()
+
+    def write_aside(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        return sqlite.writing_aside(self._aside, self._turnstile)
+
+    def migration(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        return self.write_aside()
+
+    async def checkpoint(self) -> bool:
+        async with self._turnstile:
+            return await sqlite.empty_log(self._aside)
+
+    async def close(self) -> None:
+        self.engine.dispose()
+        await self._aside.dispose()

@@ -20,12 +20,12 @@ class DepartureStore(Topic):
 
     async def guild_left(self, guild_id: int, at: datetime) -> None:
         """A guild removed the bot; the first time counts."""
-        async with self._database.write() as connection:
+        async with self._database.write_aside() as connection:
             await _depart(connection, guild_id, at)
 
     async def guild_joined(self, guild_id: int) -> None:
         """The bot is in a guild, again or still."""
-        async with self._database.write() as connection:
+        async with self._database.write_aside() as connection:
             await connection.execute(delete(departures).where(departures.c.guild_id == guild_id))
 
     async def reconcile_guilds(self, guild_ids: Collection[int], at: datetime) -> frozenset[int]:
@@ -37,7 +37,7 @@ class DepartureStore(Topic):
             select(guild_settings.c.guild_id),
             select(active_personas.c.guild_id).where(active_personas.c.guild_id != 0),
         ).subquery()
-        async with self._database.write() as connection:
+        async with self._database.write_aside() as connection:
             gone = set(await connection.scalars(select(departures.c.guild_id)))
             of_database = {
                 guild_id for guild_id in await connection.scalars(select(known.c[0])) if guild_id is not None
@@ -52,18 +52,18 @@ class DepartureStore(Topic):
     async def departed(self, before: datetime) -> tuple[int, ...]:
         """The guilds that removed the bot before a time."""
         statement = select(departures.c.guild_id).where(departures.c.at <= before).order_by(departures.c.at)
-        async with self._database.read() as connection:
+        async with self._database.read_aside() as connection:
             return tuple(await connection.scalars(statement))
 
     async def stories_of_guild(self, guild_id: int) -> tuple[int, ...]:
         """The stories of a guild, the oldest first."""
         statement = select(sessions.c.id).where(sessions.c.guild_id == guild_id).order_by(sessions.c.id)
-        async with self._database.read() as connection:
+        async with self._database.read_aside() as connection:
             return tuple(await connection.scalars(statement))
 
     async def remove_story_of(self, guild_id: int, session_id: int) -> bool:
         """Remove a story of a guild that removed the bot; False, and nothing is removed, when the bot is back."""
-        async with self._database.write() as connection:
+        async with self._database.write_aside() as connection:
             if not await _is_departed(connection, guild_id):
                 return False
             # While its channel is known: a webhook is of a channel, not of a guild.
@@ -77,14 +77,14 @@ class DepartureStore(Topic):
     async def pictures_of_guild(self, guild_id: int) -> tuple[str, ...]:
         """The addresses of the pictures that go with a guild, of its characters; none when the bot is back."""
         kept = select(characters.c.avatar_url).where(characters.c.guild_id == guild_id, characters.c.avatar_url != "")
-        async with self._database.read() as connection:
+        async with self._database.read_aside() as connection:
             if not await _is_departed(connection, guild_id):
                 return ()
             return tuple(await connection.scalars(kept.order_by(characters.c.id)))
 
     async def remove_guild(self, guild_id: int) -> bool:
         """Remove what is left of a guild that removed the bot, and its departure; False when the bot is back."""
-        async with self._database.write() as connection:
+        async with self._database.write_aside() as connection:
             if not await _is_departed(connection, guild_id):
                 return False
             of_guild = characters.c.guild_id == guild_id

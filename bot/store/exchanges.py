@@ -7,13 +7,13 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import and_, delete, exists, func, insert, literal, or_, select, tuple_, update
+from sqlalchemy import and_, bindparam, delete, exists, func, insert, literal, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.people import ExchangeState, JudgementKind
 from bot.memory.story import FoldState, Session
 from bot.memory.turns import AuthorKind, Turn, TurnState
-from bot.store.people import drop_tails_of_character, lock_people, may_be_remembered, unwilling
+from bot.store.people import drop_tails_of_character, lock_people, may_be_remembered, unwilling_of
 from bot.store.people_tables import (
     acquaintances,
     exchanges,
@@ -31,6 +31,53 @@ from bot.store.tables import turns
 # So many exchanges with a person wait before the oldest of them are judged; the figure is the seed's.
 ENOUGH: Final = 8
 _THERE: Final = (TurnState.KEPT, TurnState.WRITING)
+
+# What every reply needs is put together once: building a statement takes SQLAlchemy longer than executing it.
+_ADD: Final = insert(exchanges)
+_FRESH: Final = select(func.count()).where(
+    exchanges.c.acquaintance_id == bindparam("acquaintance"), exchanges.c.state == ExchangeState.FRESH
+)
+_UNDER_WAY: Final = select(
+    exists().where(
+        judgements.c.acquaintance_id == bindparam("acquaintance"),
+        judgements.c.kind == JudgementKind.NOTES,
+        judgements.c.state.in_(OPEN),
+    )
+)
+_OF_SESSION: Final = turns.c.session_id == bindparam("session")
+_REPLY_BEFORE: Final = (
+    select(turns.c.seq)
+    .where(
+        _OF_SESSION,
+        turns.c.seq < bindparam("reply"),
+        turns.c.author_kind == AuthorKind.CHARACTER,
+        turns.c.state.in_(_THERE),
+    )
+    .order_by(turns.c.seq.desc())
+    .limit(1)
+)
+_ANSWERED: Final = (
+    select(turns.c.author_id, turns.c.author_name, turns.c.seq)
+    .where(
+        _OF_SESSION,
+        turns.c.seq > bindparam("previous"),
+        turns.c.seq < bindparam("reply"),
+        turns.c.author_kind == AuthorKind.PLAYER,
+        turns.c.state == TurnState.KEPT,
+        turns.c.in_character,
+    )
+    .order_by(turns.c.seq)
+)
+_KNOWN: Final = select(acquaintances).where(
+    acquaintances.c.character_id == bindparam("character"), acquaintances.c.player_id == bindparam("player")
+)
+_SINCE: Final = (
+    exchanges.c.acquaintance_id == bindparam("acquaintance"),
+    exchanges.c.session_id == bindparam("session"),
+    exchanges.c.reply > bindparam("previous"),
+)
+_AFTER: Final = select(exchanges.c.reply, exchanges.c.state).where(*_SINCE)
+_REPLACE: Final = delete(exchanges).where(*_SINCE, exchanges.c.state == ExchangeState.FRESH)
 
 
 async def plan_judgement(
@@ -61,17 +108,9 @@ async def plan_judgement(
 
 async def plan_if_enough(connection: AsyncConnection, acquaintance_id: int, at: datetime) -> None:
     """Plan the judgement of the oldest exchanges when enough of them wait and none is planned or under way."""
-    fresh = select(func.count()).where(
-        exchanges.c.acquaintance_id == acquaintance_id, exchanges.c.state == ExchangeState.FRESH
-    )
-    if int((await connection.execute(fresh)).scalar_one()) < ENOUGH:
+    if int(await connection.scalar(_FRESH, {"acquaintance": acquaintance_id}) or 0) < ENOUGH:
         return
-    under_way = exists().where(
-        judgements.c.acquaintance_id == acquaintance_id,
-        judgements.c.kind == JudgementKind.NOTES,
-        judgements.c.state.in_(OPEN),
-    )
-    if not await connection.scalar(select(under_way)):
+    if not await connection.scalar(_UNDER_WAY, {"acquaintance": acquaintance_id}):
         await plan_judgement(connection, acquaintance_id, JudgementKind.NOTES, at)
 
 
@@ -80,27 +119,14 @@ async def note_exchanges(connection: AsyncConnection, session: Session, reply: T
 
     Within a transaction that holds the session. What was judged already with a reply that is gone is not judged again.
     """
-    of_session = turns.c.session_id == session.id
-    replied = select(turns.c.seq).where(
-        of_session,
-        turns.c.seq < reply.seq,
-        turns.c.author_kind == AuthorKind.CHARACTER,
-        turns.c.state.in_(_THERE),
-    )
-    previous = await connection.scalar(replied.order_by(turns.c.seq.desc()).limit(1)) or 0
-    answered = select(turns.c.author_id, turns.c.author_name, turns.c.seq).where(
-        of_session,
-        turns.c.seq.between(previous + 1, reply.seq - 1),
-        turns.c.author_kind == AuthorKind.PLAYER,
-        turns.c.state == TurnState.KEPT,
-        turns.c.in_character,
-    )
+    place = {"session": session.id, "reply": reply.seq}
+    previous = await connection.scalar(_REPLY_BEFORE, place) or 0
     seqs: dict[int, list[int]] = defaultdict(list)
     names: dict[int, str] = {}
-    for row in await connection.execute(answered.order_by(turns.c.seq)):
+    for row in await connection.execute(_ANSWERED, {**place, "previous": previous}):
         seqs[row.author_id].append(row.seq)
         names[row.author_id] = row.author_name
-    left_out = set((await connection.scalars(unwilling(seqs))).all())
+    left_out = await unwilling_of(connection, seqs)
     character_id = session.author(reply).id
     await lock_people(connection, character_id)
     for player_id in sorted(seqs.keys() - left_out):
@@ -110,15 +136,13 @@ async def note_exchanges(connection: AsyncConnection, session: Session, reply: T
         judged_to = await _replace_unanswered(connection, acquaintance_id, session.id, previous)
         new = [seq for seq in seqs[player_id] if seq > judged_to]
         if new:
-            await connection.execute(
-                insert(exchanges).values(
-                    acquaintance_id=acquaintance_id,
-                    session_id=session.id,
-                    first=new[0],
-                    reply=reply.seq,
-                    state=ExchangeState.FRESH,
-                )
-            )
+            exchange = {
+                "acquaintance_id": acquaintance_id,
+                "session_id": session.id,
+                "first": new[0],
+                "reply": reply.seq,
+            }
+            await connection.execute(_ADD, {**exchange, "state": ExchangeState.FRESH})
             await plan_if_enough(connection, acquaintance_id, reply.at)
 
 
@@ -237,8 +261,7 @@ async def _judge_again(
 
 async def meet(connection: AsyncConnection, character_id: int, player_id: int, name: str) -> int | None:
     """The id of an acquaintance, made when there is none, under the name used last; None when nothing may be kept."""
-    same = acquaintances.c.character_id == character_id, acquaintances.c.player_id == player_id
-    row = (await connection.execute(select(acquaintances).where(*same))).one_or_none()
+    row = (await connection.execute(_KNOWN, {"character": character_id, "player": player_id})).one_or_none()
     if row is None:
         values = {"character_id": character_id, "player_id": player_id, "name": name, "remembered": True}
         made = insert(acquaintances).values(values).returning(acquaintances.c.id)
@@ -246,16 +269,14 @@ async def meet(connection: AsyncConnection, character_id: int, player_id: int, n
     if not row.remembered:
         return None
     if row.name != name:
-        await connection.execute(update(acquaintances).where(*same).values(name=name))
+        await connection.execute(update(acquaintances).where(acquaintances.c.id == row.id).values(name=name))
     return int(row.id)
 
 
 async def _replace_unanswered(connection: AsyncConnection, acquaintance_id: int, session_id: int, previous: int) -> int:
     """Take away the waiting exchanges whose reply is gone; the seq up to which others of those were judged, or 0."""
-    after = (
-        exchanges.c.acquaintance_id == acquaintance_id,
-        exchanges.c.session_id == session_id,
-        exchanges.c.reply > previous,
-    )
-    await connection.execute(delete(exchanges).where(*after, exchanges.c.state == ExchangeState.FRESH))
-    return await connection.scalar(select(func.max(exchanges.c.reply)).where(*after)) or 0
+    after = {"acquaintance": acquaintance_id, "session": session_id, "previous": previous}
+    rows = (await connection.execute(_AFTER, after)).all()
+    if any(row.state is ExchangeState.FRESH for row in rows):
+        await connection.execute(_REPLACE, after)
+    return max((row.reply for row in rows if row.state is not ExchangeState.FRESH), default=0)

@@ -49,7 +49,7 @@ class FigureStore(Topic):
     async def story_figures(self, session_id: int) -> StoryFigures:
         """One story's figures. Raises LookupError."""
         head = select(sessions.c.memory_tokens, func.length(sessions.c.memory_text).label("characters"))
-        async with self._database.read() as connection:
+        async with self._database.read_aside() as connection:
             row = (await connection.execute(head.where(sessions.c.id == session_id))).one_or_none()
             if row is None:
                 raise LookupError(f"no session {session_id}")
@@ -64,7 +64,7 @@ class FigureStore(Topic):
         # Whoever speaks as a persona has a label of that alone.
         labelled = union(select(players.c.player_id), select(persona_labels.c.player_id)).subquery()
         heads = select(sessions.c.memory_tokens).where(sessions.c.memory_tokens > 0)
-        async with self._database.read() as connection:
+        async with self._database.read_aside() as connection:
             all_of_them, stopped = (await connection.execute(stories)).one()
             known = await connection.scalar(select(func.count()).select_from(labelled))
             newest = await connection.scalars(heads.order_by(sessions.c.id.desc()).limit(NEWEST))

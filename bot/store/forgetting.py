@@ -70,7 +70,7 @@ class ForgettingStore(Topic):
         """Write down that a person asked to be forgotten. Asked again while it is carried out, it is carried out again."""
         asked = exists().where(forgettings.c.player_id == player_id)
         again = update(forgettings).where(forgettings.c.player_id == player_id)
-        async with self._database.write() as connection:
+        async with self._database.write_aside() as connection:
             if await connection.scalar(select(asked)):
                 await connection.execute(again.values(asked_at=at, emptied_at=None))
             else:
@@ -79,18 +79,18 @@ class ForgettingStore(Topic):
     async def forgettings(self) -> tuple[int, ...]:
         """The persons who are yet to be forgotten, in the order in which they asked."""
         statement = select(forgettings.c.player_id).order_by(forgettings.c.asked_at, forgettings.c.player_id)
-        async with self._database.read() as connection:
+        async with self._database.read_aside() as connection:
             return tuple(await connection.scalars(statement))
 
     async def to_empty(self, player_id: int) -> datetime | None:
         """When a person asked of whom there are rows yet; None when their words may stand in the files only, or nowhere."""
         waits = forgettings.c.player_id == player_id, forgettings.c.emptied_at.is_(None)
-        async with self._database.read() as connection:
+        async with self._database.read_aside() as connection:
             return await connection.scalar(select(forgettings.c.asked_at).where(*waits))
 
     async def forget_traits(self, player_id: int) -> None:
         """The first step: what characters keep about the person goes, and what was to be judged."""
-        async with self._database.write() as connection:
+        async with self._database.write_aside() as connection:
             of_person_ = select(acquaintances.c.id).where(acquaintances.c.player_id == player_id)
             await remove_kept(connection, of_person_)
 
@@ -100,7 +100,7 @@ class ForgettingStore(Topic):
         Those in which they never wrote come first: only the names that they have in the others say who is meant there.
         """
         named = union(*(select(t.c.session_id).where(t.c.player_id == player_id) for t in (players, persona_labels)))
-        async with self._database.read() as connection:
+        async with self._database.read_aside() as connection:
             own = set(await connection.scalars(select(named.subquery().c[0])))
             found = set(await connection.scalars(_stories(player_id)))
         return tuple(sorted(found, key=lambda session_id: (session_id in own, session_id)))
@@ -114,7 +114,7 @@ class ForgettingStore(Topic):
         is left, planned for ``at``. Each turn gets a new revision, so that no fold or judgement that read the old words is
         committed.
         """
-        async with self._database.write() as connection:
+        async with self._database.write_aside() as connection:
             try:
                 session = await lock_session(connection, session_id)
             except LookupError:
@@ -131,7 +131,7 @@ class ForgettingStore(Topic):
         """The addresses of the pictures that go with a person: of their personas, and of the characters they alone play with."""
         own = characters.c.guild_id.is_(None), characters.c.owner_id == player_id
         kept = select(characters.c.avatar_url).where(*own).order_by(characters.c.id)
-        async with self._database.read() as connection:
+        async with self._database.read_aside() as connection:
             played = [persona.avatar_url for persona, _ in await own_personas(connection, player_id)]
             return tuple(filter(None, (*played, *await connection.scalars(kept))))
 
@@ -142,7 +142,7 @@ class ForgettingStore(Topic):
         character holds. ``asked_at`` is the wish that is carried out: one that came since is yet to be.
         """
         own = characters.c.guild_id.is_(None), characters.c.owner_id == player_id
-        async with self._database.write() as connection:
+        async with self._database.write_aside() as connection:
             theirs = acquaintances.c.player_id == player_id
             await remove_acquaintances(connection, theirs & acquaintances.c.remembered)
             await connection.execute(update(acquaintances).where(theirs).values(name=""))
@@ -162,7 +162,7 @@ class ForgettingStore(Topic):
         """Let nothing of it stay in the database's files, then take the wish off the list; False when files are in use."""
         if not await self._database.checkpoint():
             return False
-        async with self._database.write() as connection:
+        async with self._database.write_aside() as connection:
             done = forgettings.c.player_id == player_id, forgettings.c.emptied_at.is_not(None)
             await connection.execute(delete(forgettings).where(*done))
         await self._database.checkpoint()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from sqlalchemy import select, update
+from typing import Final
+
+from sqlalchemy import bindparam, select, update
 
 from bot.memory.manners import SessionManners
 from bot.memory.turns import Turn
-from bot.store.rows import Topic, lock_session
+from bot.store.rows import Topic, lock_session, turn_of
 from bot.store.tables import sessions, turns
-from bot.store.turns import read_turns, waiting
+from bot.store.turns import waiting
+
+_WAITING: Final = select(turns).where(*waiting(bindparam("session"))).order_by(turns.c.seq)
 
 
 class MannersStore(Topic):
@@ -25,6 +29,5 @@ class MannersStore(Topic):
 
     async def waiting_turns(self, session_id: int) -> tuple[Turn, ...]:
         """The players' turns that the next reply has to answer, in order; those that it only takes along are not among them."""
-        statement = select(turns).where(*waiting(session_id)).order_by(turns.c.seq)
         async with self._database.read() as connection:
-            return await read_turns(connection, statement)
+            return tuple(turn_of(row) for row in await connection.execute(_WAITING, {"session": session_id}))

@@ -118,7 +118,7 @@ class MemoryStore(Topic):
     async def archive(self, session_id: int) -> Archive | None:
         """A whole story: each turn in sight or set aside with all its tellings, each memory, each version."""
         told = select(turns).where(turns.c.session_id == session_id).order_by(turns.c.seq)
-        async with self._database.read() as connection:
+        async with self._database.read_aside() as connection:
             session = await read_session(connection, session_id)
             if session is None:
                 return None

@@ -111,7 +111,7 @@ class OwnDataStore(Topic):
 
     async def own_data(self, player_id: int) -> OwnData:
         """All that is kept of a person, as of one moment; what other players wrote is not theirs."""
-        async with self._database.read() as connection:
+        async with self._database.read_aside() as connection:
             stranger = await connection.scalar(select(exists().where(strangers.c.player_id == player_id)))
             made = select(characters).where(characters.c.owner_id == player_id).order_by(characters.c.id)
             reported = select(flags.c.session_id, flags.c.number, flags.c.why, flags.c.at, flags.c.state)

@@ -8,8 +8,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from typing import Any, Final
 
-from sqlalchemy import CompoundSelect, delete, exists, func, insert, or_, select, tuple_, union, update
+from sqlalchemy import (
+    BindParameter,
+    CompoundSelect,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    tuple_,
+    union,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.people import (
@@ -37,17 +51,45 @@ from bot.store.people_tables import (
 from bot.store.planning import OPEN
 from bot.store.portraits import (
     ACQUAINTANCES,
+    NOTES,
     NOTES_IN_SIGHT,
+    TRAITS,
     TRAITS_IN_SIGHT,
     acquaintance_of,
+    notes_of,
     read_acquaintance,
     read_former,
     read_notes,
     read_traits,
     remove_notes,
+    traits_of,
 )
 from bot.store.rows import Topic, drop_tails
 from bot.store.tables import characters, messages, sessions, turns
+
+
+def unwilling(player_ids: Collection[int] | BindParameter[Any]) -> CompoundSelect[tuple[int]]:
+    """Those of the persons whom no character may remember: who does not want it, and who is being forgotten."""
+    return union(
+        *(select(table.c.player_id).where(table.c.player_id.in_(player_ids)) for table in (strangers, forgettings))
+    )
+
+
+# What every reply needs is put together once: building a statement takes SQLAlchemy longer than executing it.
+_LOCK: Final = select(characters.c.id).where(characters.c.id == bindparam("character")).with_for_update(key_share=True)
+_PLAYERS: Final[BindParameter[Any]] = bindparam("players", expanding=True)
+_UNWILLING: Final = unwilling(_PLAYERS)
+_REMEMBERED: Final = ACQUAINTANCES.where(
+    acquaintances.c.character_id == bindparam("character"),
+    acquaintances.c.player_id.in_(_PLAYERS),
+    acquaintances.c.remembered,
+    acquaintances.c.player_id.not_in(_UNWILLING),
+)
+_IDS: Final[BindParameter[Any]] = bindparam("ids", expanding=True)
+_NOTES: Final = NOTES.where(
+    notes.c.acquaintance_id.in_(_IDS), notes.c.at >= bindparam("since"), notes.c.absorbed.is_(False), NOTES_IN_SIGHT
+)
+_TRAITS: Final = TRAITS.where(traits.c.acquaintance_id.in_(_IDS), traits.c.forgotten_at.is_(None), TRAITS_IN_SIGHT)
 
 
 class PeopleStore(Topic):
@@ -61,25 +103,17 @@ class PeopleStore(Topic):
         That is traits in use or dormant, and the notes from ``since`` on that no trait stands for. Who is not remembered is
         left out, and what rests on turns that were set aside.
         """
-        lead = select(sessions.c.character_id).where(sessions.c.id == session_id).scalar_subquery()
-        known = ACQUAINTANCES.where(
-            acquaintances.c.character_id == (lead if character_id is None else character_id),
-            acquaintances.c.player_id.in_(player_ids),
-            acquaintances.c.remembered,
-            acquaintances.c.player_id.not_in(unwilling(player_ids)),
-        )
         async with self._database.read() as connection:
-            found = {row.player_id: acquaintance_of(row) for row in await connection.execute(known)}
+            if character_id is None:
+                lead = select(sessions.c.character_id).where(sessions.c.id == session_id)
+                character_id = await connection.scalar(lead)
+            whom = {"character": character_id, "players": list(player_ids)}
+            found = {row.player_id: acquaintance_of(row) for row in await connection.execute(_REMEMBERED, whom)}
+            if not found:
+                return ()
             ids = [acquaintance.id for acquaintance in found.values()]
-            told = await read_notes(
-                connection,
-                notes.c.acquaintance_id.in_(ids),
-                notes.c.at >= since,
-                notes.c.absorbed.is_(False),
-                NOTES_IN_SIGHT,
-            )
-            in_use = traits.c.acquaintance_id.in_(ids), traits.c.forgotten_at.is_(None)
-            held = await read_traits(connection, *in_use, TRAITS_IN_SIGHT)
+            told = await notes_of(connection, await connection.execute(_NOTES, {"ids": ids, "since": since}))
+            held = await traits_of(connection, await connection.execute(_TRAITS, {"ids": ids}))
         present = [found[player_id] for player_id in dict.fromkeys(player_ids) if player_id in found]
         return tuple(Portrait(a, told.get(a.id, ()), held.get(a.id, ())) for a in present)
 
@@ -206,10 +240,14 @@ class PeopleStore(Topic):
             return bool(await connection.scalar(select(exists().where(strangers.c.player_id == player_id))))
 
 
+async def unwilling_of(connection: AsyncConnection, player_ids: Collection[int]) -> set[int]:
+    """Those of the persons whom no character may remember."""
+    return set(await connection.scalars(_UNWILLING, {"players": list(player_ids)}))
+
+
 async def lock_people(connection: AsyncConnection, character_id: int) -> None:
     """Let nobody else change what a character knows of persons until the end of the transaction."""
-    statement = select(characters.c.id).where(characters.c.id == character_id)
-    await connection.execute(statement.with_for_update(key_share=True))
+    await connection.execute(_LOCK, {"character": character_id})
 
 
 async def drop_tails_of_character(connection: AsyncConnection, character_id: int) -> None:
@@ -262,10 +300,3 @@ async def _let_go(connection: AsyncConnection, acquaintance: Acquaintance, at: d
     in_use = traits.c.acquaintance_id == own, traits.c.forgotten_at.is_(None)
     await connection.execute(update(traits).where(*in_use).values(forgotten_at=at))
     await drop_tails_of_character(connection, acquaintance.character_id)
-
-
-def unwilling(player_ids: Collection[int]) -> CompoundSelect[tuple[int]]:
-    """Those of the persons whom no character may remember: who does not want it, and who is being forgotten."""
-    return union(
-        *(select(table.c.player_id).where(table.c.player_id.in_(player_ids)) for table in (strangers, forgettings))
-    )

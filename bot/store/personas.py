@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Row, delete, func, insert, select, update
+from sqlalchemy import Row, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -35,6 +35,12 @@ class Imported:
     left_out: tuple[str, ...]
 
 
+_OF_PLAYER: Final = select(personas).where(personas.c.player_id == bindparam("player")).order_by(personas.c.id)
+_ACTIVE: Final = select(active_personas.c.persona_id).where(
+    active_personas.c.player_id == bindparam("player"), active_personas.c.guild_id == bindparam("guild")
+)
+
+
 class PersonaStore(Topic):
     """A player has at most one persona of a name, whatever the case of its letters."""
 
@@ -42,11 +48,9 @@ class PersonaStore(Topic):
         """A player's personas, and which is active in a guild (None: in direct messages)."""
         async with self._database.read() as connection:
             known = await _known(connection, player_id)
-            active = await connection.scalar(
-                select(active_personas.c.persona_id).where(
-                    active_personas.c.player_id == player_id, active_personas.c.guild_id == _place(guild_id)
-                )
-            )
+            active = None
+            if known:
+                active = await connection.scalar(_ACTIVE, {"player": player_id, "guild": _place(guild_id)})
         return Repertoire(known, next((persona for persona in known if persona.id == active), None))
 
     async def persona(self, persona_id: int) -> Persona | None:
@@ -136,8 +140,7 @@ async def forget_personas(connection: AsyncConnection, player_id: int) -> None:
 
 
 async def _known(connection: AsyncConnection, player_id: int) -> tuple[Persona, ...]:
-    statement = select(personas).where(personas.c.player_id == player_id).order_by(personas.c.id)
-    return tuple(_persona(row) for row in await connection.execute(statement))
+    return tuple(_persona(row) for row in await connection.execute(_OF_PLAYER, {"player": player_id}))
 
 
 async def _named(connection: AsyncConnection, player_id: int, name: str) -> Persona | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, and_, func, insert, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, func, insert, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.story import FoldKind, FoldState, Session
@@ -17,6 +17,11 @@ from bot.store.tables import folds, sessions, turns
 # After a fold failed for good, so many turns pass before the next is planned.
 REST_AFTER_FAILURE: Final = 20
 OPEN: Final = (FoldState.DUE, FoldState.RUNNING)
+_RAW_TOKENS: Final = select(func.sum(turns.c.tokens + func.coalesce(turns.c.tail_tokens, 0))).where(
+    turns.c.session_id == bindparam("session"),
+    turns.c.seq > bindparam("folded_to"),
+    turns.c.state == TurnState.KEPT,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +37,8 @@ class Due:
 
 async def plan_if_due(connection: AsyncConnection, session: Session, due: Due) -> None:
     """Plan a fold when the trigger is crossed, none is open, and none failed a short while ago."""
-    sizes = turns.c.tokens + func.coalesce(turns.c.tail_tokens, 0)
-    raw = select(func.coalesce(func.sum(sizes), 0)).where(raw_turns(session))
-    if not due.crosses(int((await connection.execute(raw)).scalar_one()), session.memory_tokens):
+    raw = await connection.scalar(_RAW_TOKENS, {"session": session.id, "folded_to": session.folded_to})
+    if not due.crosses(int(raw or 0), session.memory_tokens):
         return
     newest = await newest_seq(connection, session.id)
     resting = and_(folds.c.state == FoldState.FAILED, folds.c.failed_at_seq > newest - REST_AFTER_FAILURE)

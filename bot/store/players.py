@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, insert, or_, select, union_all, update
+from sqlalchemy import Column, ColumnElement, Select, Table, and_, bindparam, insert, or_, select, union_all, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.story import Session
 from bot.store.people_tables import persona_labels
 from bot.store.tables import players, sessions
+
+
+def _label(table: Table, who: Column[int]) -> Select[Any]:
+    of_session = table.c.session_id == bindparam("session")
+    return select(table.c.label).where(of_session, who == bindparam("who"), table.c.name == bindparam("called"))
+
+
+_LABELS: Final = {
+    players.name: _label(players, players.c.player_id),
+    persona_labels.name: _label(persona_labels, persona_labels.c.persona_id),
+}
 
 
 async def label_of(
@@ -29,7 +41,9 @@ async def label_of(
         table, own = persona_labels, persona_labels.c.persona_id == persona_id
         values["persona_id"] = persona_id
     row = and_(table.c.session_id == session.id, own, table.c.name == name)
-    known = await connection.scalar(select(table.c.label).where(row))
+    known = await connection.scalar(
+        _LABELS[table.name], {"session": session.id, "who": persona_id or player_id, "called": name}
+    )
     characters = {_key(session.character.card.name), *(_key(one.character.card.name) for one in session.others)}
     if known is not None and _key(known) not in characters:
         return str(known)

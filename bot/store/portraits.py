@@ -19,6 +19,10 @@ ACQUAINTANCES: Final[Select[Any]] = select(
 ).join_from(acquaintances, characters)
 
 
+NOTES: Final[Select[Any]] = select(notes).where(notes.c.removed.is_(False)).order_by(notes.c.at, notes.c.id)
+TRAITS: Final[Select[Any]] = select(traits).order_by(traits.c.id)
+
+
 def _resting(table: Table, owned: ColumnElement[bool], state: ColumnElement[bool]) -> Exists:
     """Whether one of the turns behind a note or a trait is in a state."""
     place = and_(turns.c.session_id == table.c.session_id, turns.c.seq == table.c.seq)
@@ -55,26 +59,39 @@ async def read_acquaintance(connection: AsyncConnection, acquaintance_id: int) -
 
 async def read_notes(connection: AsyncConnection, *conditions: ColumnElement[bool]) -> dict[int, tuple[Note, ...]]:
     """The notes that meet the conditions, oldest first, by acquaintance; those that their person deleted are none."""
-    known = select(notes).where(*conditions, notes.c.removed.is_(False))
-    rows = (await connection.execute(known.order_by(notes.c.at, notes.c.id))).all()
+    return await notes_of(connection, await connection.execute(NOTES.where(*conditions)))
+
+
+async def notes_of(connection: AsyncConnection, found: Iterable[Row[Any]]) -> dict[int, tuple[Note, ...]]:
+    """Notes with their sources, of rows that a statement made of ``NOTES`` selects."""
+    rows = list(found)
+    if not rows:
+        return {}
     sources = await _sources(connection, note_sources, note_sources.c.note_id.in_([row.id for row in rows]))
-    found: dict[int, list[Note]] = defaultdict(list)
+    told: dict[int, list[Note]] = defaultdict(list)
     for row in rows:
         note = Note(row.id, row.text, row.at, sources.get(row.id, ()), row.judged, row.absorbed)
-        found[row.acquaintance_id].append(note)
-    return {acquaintance_id: tuple(known) for acquaintance_id, known in found.items()}
+        told[row.acquaintance_id].append(note)
+    return {acquaintance_id: tuple(known) for acquaintance_id, known in told.items()}
 
 
 async def read_traits(connection: AsyncConnection, *conditions: ColumnElement[bool]) -> dict[int, tuple[Trait, ...]]:
     """The traits that meet the conditions, oldest first, by acquaintance."""
-    rows = (await connection.execute(select(traits).where(*conditions).order_by(traits.c.id))).all()
+    return await traits_of(connection, await connection.execute(TRAITS.where(*conditions)))
+
+
+async def traits_of(connection: AsyncConnection, found: Iterable[Row[Any]]) -> dict[int, tuple[Trait, ...]]:
+    """Traits with their sources, of rows that a statement made of ``TRAITS`` selects."""
+    rows = list(found)
+    if not rows:
+        return {}
     of_rows = trait_sources.c.trait_id.in_([row.id for row in rows])
     sources = await _sources(connection, trait_sources, of_rows, trait_sources.c.former.is_(False))
-    found: dict[int, list[Trait]] = defaultdict(list)
+    held: dict[int, list[Trait]] = defaultdict(list)
     for row in rows:
         values = {name: value for name, value in row._mapping.items() if name not in ("acquaintance_id", "imported")}
-        found[row.acquaintance_id].append(Trait(**values, sources=sources.get(row.id, ())))
-    return {acquaintance_id: tuple(known) for acquaintance_id, known in found.items()}
+        held[row.acquaintance_id].append(Trait(**values, sources=sources.get(row.id, ())))
+    return {acquaintance_id: tuple(known) for acquaintance_id, known in held.items()}
 
 
 async def read_former(connection: AsyncConnection, trait_ids: Collection[int]) -> dict[int, tuple[FormerText, ...]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from sqlalchemy import Row, Select, delete, func, select, update
+from sqlalchemy import Row, Select, bindparam, delete, exists, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.manners import SessionManners
@@ -21,9 +21,33 @@ from bot.store.tables import characters, folds, sessions, turns
 
 CHARACTERS: Final = tuple(column for column in characters.c if column is not characters.c.document)
 """What is read of a character. Its document may be megabytes, and only an export and a change need it."""
+_OF_CARD: Final = tuple(column.label(f"card_{column.name}") for column in CHARACTERS)
 SESSIONS: Final[Select[Any]] = select(
-    sessions, *(column.label(f"card_{column.name}") for column in CHARACTERS)
+    *(column for column in sessions.c if column is not sessions.c.memory_text),
+    exists().where(cast.c.session_id == sessions.c.id).label("has_others"),
+    *_OF_CARD,
 ).join_from(sessions, characters)
+"""What is read of sessions; the rendered memory only a prompt needs."""
+
+# What every message needs is put together once: building a statement takes SQLAlchemy longer than executing it.
+_SESSION: Final = SESSIONS.where(sessions.c.id == bindparam("session"))
+_LOCKED: Final = _SESSION.with_for_update(of=sessions)
+_OTHERS: Final = (
+    select(cast.c.session_id, cast.c.since, cast.c.left_at, *_OF_CARD)
+    .join_from(cast, characters)
+    .where(cast.c.session_id.in_(bindparam("sessions", expanding=True)))
+    .order_by(cast.c.position)
+)
+_TURN: Final = select(turns).where(turns.c.id == bindparam("turn"))
+_OF_TURN: Final = select(turns.c.session_id).where(turns.c.id == bindparam("turn")).scalar_subquery()
+_HELD_OF_TURN: Final = select(sessions.c.id).where(sessions.c.id == _OF_TURN).with_for_update()
+_LOCKED_OF_TURN: Final = SESSIONS.where(sessions.c.id == _OF_TURN).with_for_update(of=sessions)
+_TAKE_SEQ: Final = (
+    update(sessions)
+    .where(sessions.c.id == bindparam("session"))
+    .values(next_seq=sessions.c.next_seq + 1)
+    .returning(sessions.c.next_seq)
+)
 
 
 class Topic:
@@ -35,37 +59,41 @@ class Topic:
 
 def character_of(row: Row[Any], prefix: str = "") -> Character:
     """A character, of columns whose names start with ``prefix``."""
-    of = {name.removeprefix(prefix): value for name, value in row._mapping.items() if name.startswith(prefix)}
+
+    def of(name: str) -> Any:
+        return getattr(row, prefix + name)
+
     return Character(
-        id=of["id"],
-        scope=Scope(of["guild_id"], of["owner_id"]),
+        id=of("id"),
+        scope=Scope(of("guild_id"), of("owner_id")),
         card=replace(
-            of["card"] or Card("", ""),
-            name=of["name"],
-            description=of["description"],
-            first_message=of["first_message"],
+            of("card") or Card("", ""),
+            name=of("name"),
+            description=of("description"),
+            first_message=of("first_message"),
         ),
-        avatar_url=of["avatar_url"],
-        created_at=of["created_at"],
-        adult=bool(of["adult"]),
-        removed=of["removed_at"] is not None,
+        avatar_url=of("avatar_url"),
+        created_at=of("created_at"),
+        adult=bool(of("adult")),
+        removed=of("removed_at") is not None,
     )
 
 
-async def read_sessions(connection: AsyncConnection, statement: Select[Any]) -> tuple[Session, ...]:
+async def read_sessions(
+    connection: AsyncConnection, statement: Select[Any], parameters: Mapping[str, Any] | None = None
+) -> tuple[Session, ...]:
     """The sessions that a statement made of ``SESSIONS`` selects, in its order, each with its cast."""
-    rows = (await connection.execute(statement)).all()
-    others = await _others(connection, [row.id for row in rows])
+    rows = (await connection.execute(statement, parameters)).all()
+    others = await _others(connection, [row.id for row in rows if row.has_others])
     return tuple(_session_of(row, others.get(row.id, ())) for row in rows)
 
 
 async def _others(connection: AsyncConnection, session_ids: Collection[int]) -> dict[int, tuple[Member, ...]]:
     """The characters besides the lead that ever were in some sessions, in the order in which they joined."""
-    joined = select(cast.c.session_id, cast.c.since, cast.c.left_at, *(c.label(f"card_{c.name}") for c in CHARACTERS))
-    joined = joined.join_from(cast, characters).where(cast.c.session_id.in_(session_ids)).order_by(cast.c.position)
     found: defaultdict[int, tuple[Member, ...]] = defaultdict(tuple)
-    for row in await connection.execute(joined):
-        found[row.session_id] += (Member(character_of(row, "card_"), row.since, row.left_at is None),)
+    if session_ids:
+        for row in await connection.execute(_OTHERS, {"sessions": session_ids}):
+            found[row.session_id] += (Member(character_of(row, "card_"), row.since, row.left_at is None),)
     return found
 
 
@@ -132,14 +160,13 @@ def content_of(row: Row[Any]) -> Content:
 
 async def read_session(connection: AsyncConnection, session_id: int) -> Session | None:
     """A session, or None."""
-    found = await read_sessions(connection, SESSIONS.where(sessions.c.id == session_id))
+    found = await read_sessions(connection, _SESSION, {"session": session_id})
     return found[0] if found else None
 
 
 async def lock_session(connection: AsyncConnection, session_id: int) -> Session:
     """A session whose row nobody else changes until the end of the transaction. Raises LookupError."""
-    statement = SESSIONS.where(sessions.c.id == session_id).with_for_update(of=sessions)
-    found = await read_sessions(connection, statement)
+    found = await read_sessions(connection, _LOCKED, {"session": session_id})
     if not found:
         raise LookupError(f"no session {session_id}")
     return found[0]
@@ -147,12 +174,17 @@ async def lock_session(connection: AsyncConnection, session_id: int) -> Session:
 
 async def lock_session_of_turn(connection: AsyncConnection, turn_id: int) -> tuple[Session, Turn]:
     """A turn with its session, locked. Raises LookupError."""
-    session_id = await connection.scalar(select(turns.c.session_id).where(turns.c.id == turn_id))
-    if session_id is None:
+    found = await read_sessions(connection, _LOCKED_OF_TURN, {"turn": turn_id})
+    if not found:
         raise LookupError(f"no turn {turn_id}")
-    session = await lock_session(connection, session_id)
     # Read only now: another transaction may have held the session until a moment ago.
-    return session, turn_of((await connection.execute(select(turns).where(turns.c.id == turn_id))).one())
+    return found[0], turn_of((await connection.execute(_TURN, {"turn": turn_id})).one())
+
+
+async def hold_session_of_turn(connection: AsyncConnection, turn_id: int) -> None:
+    """Let nobody else change a turn's session until the end of the transaction. Raises LookupError."""
+    if await connection.scalar(_HELD_OF_TURN, {"turn": turn_id}) is None:
+        raise LookupError(f"no turn {turn_id}")
 
 
 async def lock_session_of_fold(connection: AsyncConnection, fold_id: int) -> tuple[Session, Fold]:
@@ -166,8 +198,7 @@ async def lock_session_of_fold(connection: AsyncConnection, fold_id: int) -> tup
 
 async def take_seq(connection: AsyncConnection, session_id: int) -> int:
     """The next place in a session's story; taken for good when the transaction commits."""
-    statement = update(sessions).where(sessions.c.id == session_id).values(next_seq=sessions.c.next_seq + 1)
-    return int((await connection.execute(statement.returning(sessions.c.next_seq))).scalar_one()) - 1
+    return int((await connection.execute(_TAKE_SEQ, {"session": session_id})).scalar_one()) - 1
 
 
 async def drop_tails(connection: AsyncConnection, session_id: int) -> None:

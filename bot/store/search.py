@@ -45,6 +45,7 @@ from bot.store.tables import findable, memories, turns
 _SECURE_DELETE: Final = (3, 42, 0)
 _INDEX: Final = table("findable_index", column("rowid"))
 _TERMS: Final = table("findable_terms", column("term"), column("doc"))
+_ADD: Final = insert(findable)
 _FINDABLE: Final = (MemoryStatus.ACTIVE, MemoryStatus.CONDENSED)
 # A loose end that is open or tied is also found by its words as a loose end, behind this sign: a tied one by these alone.
 _END: Final = ":"
@@ -67,16 +68,23 @@ def is_of_index(name: str | None) -> bool:
     return bool(name and name.startswith(("findable_index", "findable_terms")))
 
 
+async def index_new_turn(connection: AsyncConnection, session_id: int, turn: Turn) -> None:
+    """Add the words of a turn that was not kept before this transaction."""
+    words = _line(words_of_turn(turn.beats))
+    if words:
+        row = {"session_id": session_id, "seq": turn.seq, "number": None, "at": turn.at, "words": words}
+        await connection.execute(_ADD, row)
+
+
 async def index_turn(connection: AsyncConnection, session_id: int, turn: Turn) -> None:
     """Bring a turn's words in line with the turn: what it has lost leaves the index, a turn that is not kept altogether."""
     place = and_(findable.c.session_id == session_id, findable.c.seq == turn.seq)
-    words = _line(words_of_turn(turn.beats)) if turn.state is TurnState.KEPT else ""
     before = await connection.scalar(select(findable.c.words).where(place))
     if before is None:
-        if words:
-            row = {"session_id": session_id, "seq": turn.seq, "number": None, "at": turn.at, "words": words}
-            await connection.execute(insert(findable).values(row))
+        if turn.state is TurnState.KEPT:
+            await index_new_turn(connection, session_id, turn)
         return
+    words = _line(words_of_turn(turn.beats)) if turn.state is TurnState.KEPT else ""
     if before != words:
         change = update(findable).where(place).values(words=words) if words else delete(findable).where(place)
         await connection.execute(change)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, exists, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -29,6 +29,8 @@ from bot.store.rows import (
 )
 from bot.store.search import index_turn
 from bot.store.tables import chapters, characters, folds, memories, sessions, turns
+
+_RUNNING: Final = SESSIONS.where(sessions.c.channel_id == bindparam("channel"), sessions.c.stopped_at.is_(None))
 
 
 class SessionStore(Topic):
@@ -108,12 +110,15 @@ class SessionStore(Topic):
 
     async def running_session(self, channel_id: int) -> Session | None:
         """The session that runs in a channel."""
-        found = await self._sessions(sessions.c.channel_id == channel_id, sessions.c.stopped_at.is_(None))
+        async with self._database.read() as connection:
+            found = await read_sessions(connection, _RUNNING, {"channel": channel_id})
         return found[0] if found else None
 
     async def sessions_in(self, channel_id: int) -> tuple[Session, ...]:
         """All sessions of a channel, the newest first."""
-        return await self._sessions(sessions.c.channel_id == channel_id)
+        statement = SESSIONS.where(sessions.c.channel_id == channel_id).order_by(sessions.c.id.desc())
+        async with self._database.read() as connection:
+            return await read_sessions(connection, statement)
 
     async def stop_session(self, session_id: int, at: datetime) -> None:
         """Stop a session; one that does not run stays as it is."""
@@ -164,10 +169,6 @@ class SessionStore(Topic):
         async with self._database.write() as connection:
             await connection.execute(statement.values(raw_from=raw_from, forced_cuts=sessions.c.forced_cuts + 1))
             await drop_tails(connection, session_id)
-
-    async def _sessions(self, *conditions: ColumnElement[bool]) -> tuple[Session, ...]:
-        async with self._database.read() as connection:
-            return await read_sessions(connection, SESSIONS.where(*conditions).order_by(sessions.c.id.desc()))
 
 
 async def pending_folds(connection: AsyncConnection, session_id: int) -> tuple[Fold, ...]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 
 from bot.memory.tokens import Script, TokenRatio
 from bot.memory.turns import AuthorKind, TurnState
@@ -38,6 +39,11 @@ class Call:
     rejection: str | None = None
     epoch: int | None = None
     forced_cuts: int | None = None
+
+
+_ADD_CALL: Final = insert(calls).values(
+    session_id=select(sessions.c.id).where(sessions.c.id == bindparam("session")).scalar_subquery()
+)
 
 
 class StatisticsStore(Topic):
@@ -80,7 +86,7 @@ class StatisticsStore(Topic):
         """Record one request to a model; the figures are as ``Call`` says. A story that was removed meanwhile is none."""
         values = {
             "purpose": purpose,
-            "session_id": select(sessions.c.id).where(sessions.c.id == session_id).scalar_subquery(),
+            "session": session_id,
             "model": model,
             "prompt_tokens": prompt_tokens,
             "cached_tokens": cached_tokens,
@@ -96,7 +102,7 @@ class StatisticsStore(Topic):
             "forced_cuts": forced_cuts,
         }
         async with self._database.write() as connection:
-            await connection.execute(insert(calls).values(values))
+            await connection.execute(_ADD_CALL, values)
 
     async def reject_answer(self, session_id: int, purpose: str, rejection: str) -> None:
         """Note on the newest request of a session for a purpose that its answer turned out to be of no use."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine, Pool, event
 
 
 @dataclass(slots=True)
@@ -24,15 +25,33 @@ def counted() -> Iterator[Traffic]:
     """Counts all traffic of this process with its databases within the block."""
     traffic = Traffic()
 
-    def note(_: Any, cursor: Any, *rest: Any) -> None:
-        traffic.queries += 1
-        # All that was found: the adapter of an asynchronous driver fetches it at once.
-        for row in cursor._rows if cursor.description else ():
-            traffic.rows += 1
-            traffic.bytes += sum(len(value) if isinstance(value, (str, bytes)) else 8 for value in row)
+    def add(row: tuple[Any, ...]) -> None:
+        traffic.rows += 1
+        traffic.bytes += sum(len(value) if isinstance(value, (str, bytes)) else 8 for value in row)
 
-    event.listen(Engine, "after_cursor_execute", note)
+    def asked(_: Any, cursor: Any, *rest: Any) -> None:
+        traffic.queries += 1
+        # All that was found: the adapter of an asynchronous driver fetches it at once, sqlite3 as it is read.
+        for row in getattr(cursor, "_rows", ()) if cursor.description else ():
+            add(row)
+
+    def fetched(_: sqlite3.Cursor, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        add(row)
+        return row
+
+    def lent(driver: Any, *rest: Any) -> None:
+        if isinstance(driver, sqlite3.Connection):
+            driver.row_factory = fetched
+
+    def given_back(driver: Any, *rest: Any) -> None:
+        if isinstance(driver, sqlite3.Connection):
+            driver.row_factory = None
+
+    listening = ((Engine, "after_cursor_execute", asked), (Pool, "checkout", lent), (Pool, "checkin", given_back))
+    for listener in listening:
+        event.listen(*listener)
     try:
         yield traffic
     finally:
-        event.remove(Engine, "after_cursor_execute", note)
+        for listener in listening:
+            event.remove(*listener)

@@ -7,18 +7,19 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, delete, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, Select, bindparam, delete, exists, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.story import LastMessage, Session, Snapshot, Tail
 from bot.memory.turns import AuthorKind, Beat, BeatKind, PlayerMessage, Telling, Turn, TurnState
 from bot.store.cast_tables import addressed as addressed_to
 from bot.store.exchanges import note_exchanges
-from bot.store.planning import Due, plan_if_due, raw_turns
+from bot.store.planning import Due, plan_if_due
 from bot.store.players import label_of
 from bot.store.rows import (
     SESSIONS,
     Topic,
+    hold_session_of_turn,
     lock_session,
     lock_session_of_turn,
     read_session,
@@ -26,11 +27,63 @@ from bot.store.rows import (
     take_seq,
     turn_of,
 )
-from bot.store.search import index_turn
+from bot.store.search import index_new_turn, index_turn
 from bot.store.tables import messages, sessions, turns
 from bot.store.views import head_text, keep_tail, with_tails
 
 _THERE: Final = (TurnState.KEPT, TurnState.WRITING)
+
+
+def waiting(session_id: int | ColumnElement[int]) -> tuple[ColumnElement[bool], ...]:
+    """The players' turns after the last reply that wait for one; asked from the end, so that a long story costs no more."""
+    replies = turns.alias("replies")
+    last_reply = (
+        select(replies.c.seq)
+        .where(
+            replies.c.session_id == session_id,
+            replies.c.author_kind == AuthorKind.CHARACTER,
+            replies.c.state.in_(_THERE),
+        )
+        .order_by(replies.c.seq.desc())
+        .limit(1)
+        .correlate(sessions)
+        .scalar_subquery()
+    )
+    return (
+        turns.c.session_id == session_id,
+        turns.c.author_kind == AuthorKind.PLAYER,
+        turns.c.state == TurnState.KEPT,
+        turns.c.in_character,
+        turns.c.waits.is_not(False),
+        turns.c.seq > func.coalesce(last_reply, 0),
+    )
+
+
+def _waits(session_id: int | ColumnElement[int]) -> ColumnElement[bool]:
+    """Whether a player's turn waits for a reply."""
+    return exists().where(*waiting(session_id)).correlate(sessions)
+
+
+# What every message needs is put together once: building a statement takes SQLAlchemy longer than executing it.
+_ADD_TURN: Final = insert(turns).returning(turns)
+_ADD_MESSAGE: Final = insert(messages)
+_DROP_MESSAGE: Final = delete(messages).where(messages.c.message_id == bindparam("message"))
+_MESSAGES: Final = (
+    select(messages.c.message_id).where(messages.c.turn_id == bindparam("turn")).order_by(messages.c.message_id)
+)
+_TURN_OF_MESSAGE: Final = select(messages.c.turn_id).where(messages.c.message_id == bindparam("message"))
+_OF_TURN: Final = update(turns).where(turns.c.id == bindparam("turn"))
+_WRITE_ON: Final = _OF_TURN.returning(turns)
+_DELIVER: Final = _OF_TURN.values(delivered=True)
+_WAITS: Final = select(_waits(bindparam("session")))
+_RAW: Final = (
+    select(turns)
+    .where(
+        turns.c.session_id == bindparam("session"), turns.c.seq >= bindparam("from"), turns.c.state == TurnState.KEPT
+    )
+    .order_by(turns.c.seq)
+)
+_MEMORY_TEXT: Final = select(sessions.c.memory_text).where(sessions.c.id == bindparam("session"))
 
 
 class TurnStore(Topic):
@@ -54,11 +107,12 @@ class TurnStore(Topic):
         """
         async with self._database.write() as connection:
             session = await lock_session(connection, session_id)
-            if await connection.scalar(select(exists().where(messages.c.message_id == message.message_id))):
+            if await connection.scalar(_TURN_OF_MESSAGE, {"message": message.message_id}) is not None:
                 return None
             label = await label_of(connection, session, message.author_id, message.author_name, message.persona_id)
             in_character = is_in_character(beats)
-            written = insert(turns).values(
+            turn = await write_turn(
+                connection,
                 session_id=session_id,
                 seq=await take_seq(connection, session_id),
                 author_kind=AuthorKind.PLAYER,
@@ -75,14 +129,12 @@ class TurnStore(Topic):
                 persona_id=message.persona_id,
                 waits=waits,
             )
-            turn = turn_of((await connection.execute(written.returning(turns))).one())
-            await connection.execute(
-                insert(messages).values(message_id=message.message_id, channel_id=message.channel_id, turn_id=turn.id)
-            )
+            carries = {"message_id": message.message_id, "channel_id": message.channel_id, "turn_id": turn.id}
+            await connection.execute(_ADD_MESSAGE, carries)
             if addressed is not None:
                 replied = {"turn_id": turn.id, "character_id": addressed}
                 await connection.execute(insert(addressed_to).values(replied))
-            await index_turn(connection, session_id, turn)
+            await index_new_turn(connection, session_id, turn)
             await plan_if_due(connection, session, due)
             return turn
 
@@ -96,11 +148,12 @@ class TurnStore(Topic):
         """
         async with self._database.write() as connection:
             session = await lock_session(connection, session_id)
-            if not unasked and not await connection.scalar(select(_waits(session_id))):
+            if not unasked and not await connection.scalar(_WAITS, {"session": session_id}):
                 return None
             member = session.member(character_id or session.character.id)
             character = member.character if member else session.character
-            written = insert(turns).values(
+            return await write_turn(
+                connection,
                 session_id=session_id,
                 seq=await take_seq(connection, session_id),
                 author_kind=AuthorKind.CHARACTER,
@@ -115,7 +168,6 @@ class TurnStore(Topic):
                 in_character=True,
                 delivered=False,
             )
-            return turn_of((await connection.execute(written.returning(turns))).one())
 
     async def finish_reply(
         self, turn_id: int, telling: Telling, due: Due, tail: Tail | None = None, *, people: bool = True
@@ -132,11 +184,10 @@ class TurnStore(Topic):
                 raise LookupError(f"turn {turn_id} is not being written")
             if people:
                 await note_exchanges(connection, session, turn)
-            written = update(turns).where(turns.c.id == turn_id)
-            written = written.values(**values_of(telling), state=TurnState.KEPT, delivered=False)
-            turn = turn_of((await connection.execute(written.returning(turns))).one())
+            finished = {"turn": turn_id, **values_of(telling), "state": TurnState.KEPT, "delivered": False}
+            turn = turn_of((await connection.execute(_WRITE_ON, finished)).one())
             await keep_tail(connection, session, turn, tail)
-            await index_turn(connection, session.id, turn)
+            await index_new_turn(connection, session.id, turn)
             await plan_if_due(connection, session, due)
             return turn
 
@@ -173,7 +224,7 @@ class TurnStore(Topic):
         One that was delivered before is in its first telling at least.
         """
         async with self._database.write() as connection:
-            await lock_session_of_turn(connection, turn_id)
+            await hold_session_of_turn(connection, turn_id)
             await _tie(connection, turn_id, channel_id, message_ids)
             of_id = update(turns).where(turns.c.id == turn_id)
             stood = of_id.where(turns.c.state == TurnState.KEPT, turns.c.delivered, turns.c.telling.is_(None))
@@ -183,17 +234,16 @@ class TurnStore(Topic):
     async def tie_messages(self, turn_id: int, channel_id: int, message_ids: Sequence[int]) -> None:
         """Record that exactly these messages carry a reply, which is delivered with that; doing it twice is harmless."""
         async with self._database.write() as connection:
-            await lock_session_of_turn(connection, turn_id)
-            others = messages.c.turn_id == turn_id, messages.c.message_id.not_in(message_ids)
-            await connection.execute(delete(messages).where(*others))
-            await _tie(connection, turn_id, channel_id, message_ids)
-            await connection.execute(update(turns).where(turns.c.id == turn_id).values(delivered=True))
+            await hold_session_of_turn(connection, turn_id)
+            tied = await _tie(connection, turn_id, channel_id, message_ids)
+            for message_id in tied.difference(message_ids):
+                await connection.execute(_DROP_MESSAGE, {"message": message_id})
+            await connection.execute(_DELIVER, {"turn": turn_id})
 
     async def messages_of(self, turn_id: int) -> tuple[int, ...]:
         """The messages that carry a turn, in the order of their ids."""
-        statement = select(messages.c.message_id).where(messages.c.turn_id == turn_id).order_by(messages.c.message_id)
         async with self._database.read() as connection:
-            return tuple(await connection.scalars(statement))
+            return tuple(await connection.scalars(_MESSAGES, {"turn": turn_id}))
 
     async def tied(self, message_ids: Sequence[int]) -> frozenset[int]:
         """Those of the messages that carry a turn."""
@@ -272,11 +322,11 @@ class TurnStore(Topic):
             member = session.member(session.character.id if character_id is None else character_id)
             if member is None:
                 raise LookupError(f"no member {character_id} in session {session_id}")
-            raw = select(turns).where(raw_turns(session), turns.c.seq >= member.since).order_by(turns.c.seq)
-            told = await read_turns(connection, raw)
+            since = {"session": session_id, "from": max(session.folded_to + 1, member.since)}
+            told = tuple(turn_of(row) for row in await connection.execute(_RAW, since))
             if member.character.id == session.character.id:
-                text = select(sessions.c.memory_text).where(sessions.c.id == session_id)
-                return Snapshot(session, (await connection.execute(text)).scalar_one(), told)
+                text = await connection.scalar(_MEMORY_TEXT, {"session": session_id})
+                return Snapshot(session, text or "", told)
             seen = await with_tails(connection, session_id, member.character.id, told)
             return Snapshot(session, await head_text(connection, session_id, member.character.id), seen, member)
 
@@ -305,15 +355,22 @@ async def _with_sessions(connection: AsyncConnection, statement: Select[Any]) ->
     return tuple((found[row.session_id], turn_of(row)) for row in rows)
 
 
-async def _tie(connection: AsyncConnection, turn_id: int, channel_id: int, message_ids: Sequence[int]) -> None:
-    tied = set(await connection.scalars(select(messages.c.message_id).where(messages.c.turn_id == turn_id)))
+async def write_turn(connection: AsyncConnection, **values: Any) -> Turn:
+    """Put a turn in its place; ``values`` are its columns."""
+    return turn_of((await connection.execute(_ADD_TURN, values)).one())
+
+
+async def _tie(connection: AsyncConnection, turn_id: int, channel_id: int, message_ids: Sequence[int]) -> set[int]:
+    """Let a turn have these messages beside those that it had, which are returned."""
+    tied = set(await connection.scalars(_MESSAGES, {"turn": turn_id}))
     new = [
         {"message_id": message_id, "channel_id": channel_id, "turn_id": turn_id}
         for message_id in dict.fromkeys(message_ids)
         if message_id not in tied
     ]
     if new:
-        await connection.execute(insert(messages), new)
+        await connection.execute(_ADD_MESSAGE, new)
+    return tied
 
 
 def is_in_character(beats: Sequence[Beat]) -> bool:
@@ -333,33 +390,3 @@ def spoken_by(label: str, beats: Sequence[Beat]) -> tuple[Beat, ...]:
 
 def _kept(session_id: int) -> Select[Any]:
     return select(turns).where(turns.c.session_id == session_id, turns.c.state == TurnState.KEPT)
-
-
-def _waits(session_id: int | ColumnElement[int]) -> ColumnElement[bool]:
-    """Whether a player's turn waits for a reply."""
-    return exists().where(*waiting(session_id)).correlate(sessions)
-
-
-def waiting(session_id: int | ColumnElement[int]) -> tuple[ColumnElement[bool], ...]:
-    """The players' turns after the last reply that wait for one; asked from the end, so that a long story costs no more."""
-    replies = turns.alias("replies")
-    last_reply = (
-        select(replies.c.seq)
-        .where(
-            replies.c.session_id == session_id,
-            replies.c.author_kind == AuthorKind.CHARACTER,
-            replies.c.state.in_(_THERE),
-        )
-        .order_by(replies.c.seq.desc())
-        .limit(1)
-        .correlate(sessions)
-        .scalar_subquery()
-    )
-    return (
-        turns.c.session_id == session_id,
-        turns.c.author_kind == AuthorKind.PLAYER,
-        turns.c.state == TurnState.KEPT,
-        turns.c.in_character,
-        turns.c.waits.is_not(False),
-        turns.c.seq > func.coalesce(last_reply, 0),
-    )

@@ -58,7 +58,7 @@ def test_sql_stays_in_the_store_and_the_migrations() -> None:
         if path.is_relative_to(ROOT / "bot/store"):
             continue
         # The demo holds a lock on its folder by way of an SQLite file without a table.
-        drivers = {"sqlalchemy", "aiosqlite", "sqlite3"} - ({"sqlite3"} if path.parent.name == "demo" else set())
+        drivers = {"sqlalchemy", "sqlite3"} - ({"sqlite3"} if path.parent.name == "demo" else set())
         found += [place(path, line) for line, name in imports(path) if is_within(name, *drivers)]
         found += [place(path, node.lineno) for node in text_constants(parsed(path)) if SQL.match(str(node.value))]
 

@@ -14,6 +14,7 @@ from bot.memory.policy import Stretch
 from bot.memory.story import Head
 from bot.memory.turns import Citation, Telling
 from bot.store import Store
+from bot.store.database import SQLite
 from bot.store.traffic import counted
 from tests.store.tale import Tale, begin, condensed, event, later, over, said
 
@@ -26,7 +27,8 @@ def _statements(store: Store) -> Iterator[list[tuple[str, Any]]]:
     def note(_: Any, __: Any, statement: str, parameters: Any, *more: Any) -> None:
         seen.append((statement, parameters))
 
-    engine = store._database._reader.sync_engine
+    assert isinstance(store._database, SQLite)
+    engine = store._database.engine
     events.listen(engine, "before_cursor_execute", note)
     try:
         yield seen

@@ -23,7 +23,7 @@ async def test_every_connection_checks_foreign_keys_and_waits_for_locks(store: S
                 (await connection.exec_driver_sql(f"PRAGMA {name}")).scalar_one()
                 for name in ("foreign_keys", "journal_mode", "synchronous", "busy_timeout", "secure_delete")
             ]
-            assert values == [1, "wal", 1, 10_000, 1]
+            assert values == [1, "wal", 1, 200, 1]
 
 
 async def tie(store: Store, turn_id: int) -> None:

@@ -72,14 +72,15 @@ Handler = Callable[[Body], Answer | Awaitable[Answer]]
 class Recorded:
     """A request as it arrived; ``prompt_tokens`` and ``cached_tokens`` as the server counted them.
 
-    ``arrival`` counts all requests. ``finished`` is set when the handler is through, ``disconnected`` when the client
-    went away before.
+    ``arrival`` counts all requests; ``peer`` is the other end of the connection. ``finished`` is set when the handler is
+    through, ``disconnected`` when the client went away before.
     """
 
     body: Body
     purpose: str
     headers: Mapping[str, str]
     arrival: int
+    peer: object = None
     prompt_tokens: int = 0
     cached_tokens: int = 0
     finished: asyncio.Event = field(default_factory=asyncio.Event)

@@ -228,7 +228,7 @@ class ModelServer:
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
-        record = Recorded(body, self.purpose_of(body), dict(request.headers), len(self.requests))
+        record = Recorded(body, self.purpose_of(body), dict(request.headers), len(self.requests), _peer(request))
         async with self._news:
             self.requests.append(record)
             self._news.notify_all()
@@ -411,3 +411,7 @@ async def _break_off(
     elif sent == script.reset_after and request.transport is not None:
         request.transport.abort()
     return response
+
+
+def _peer(request: web.Request) -> object:
+    return request.transport.get_extra_info("peername") if request.transport else None

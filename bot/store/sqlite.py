@@ -1,0 +1,164 @@
+"""SQLite in this process: short transactions are asked where the asking code runs, long ones in a thread of aiosqlite's.
+
+A statement of ours takes SQLite some millionths of a second. To hand it to a thread and its rows back takes twenty times as
+long, and the interpreter runs one thread at a time anyway. So a transaction on a message's way runs through without giving others
+a turn; another process's write is waited for between tries. What takes long by its nature goes to the thread, and others go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final, TypeVar, cast
+
+from sqlalchemy import URL, Connection, CursorResult, Engine, Executable, ScalarResult, create_engine, event
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+Result = TypeVar("Result")
+
+# How long a statement blocks this process for another process's lock, in milliseconds.
+_BUSY_TIMEOUT: Final = 200
+# How long a transaction that writes waits for another process's, in seconds: far longer than any of ours.
+_PATIENCE: Final = 10.0
+_PAUSE: Final = 0.02
+_WRITES: Final = "kataribe_writes"
+_PRAGMAS: Final = (
+    "PRAGMA foreign_keys = ON",
+    # With WAL a crash of the process loses nothing; only a power cut may take the last transactions.
+    "PRAGMA synchronous = NORMAL",
+    # What people take back is overwritten, not only released.
+    "PRAGMA secure_delete = ON",
+)
+
+
+class Inline:
+    """What the store uses of SQLAlchemy's asynchronous connection; statements are executed at once, within the caller's turn."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.dialect = connection.dialect
+
+    async def execute(self, statement: Executable, parameters: Any = None) -> CursorResult[Any]:
+        """The result of a statement."""
+        return self._connection.execute(statement, parameters)
+
+    async def scalar(self, statement: Executable, parameters: Any = None) -> Any:
+        """The first value of the first row; None when there is none."""
+        return self._connection.scalar(statement, parameters)
+
+    async def scalars(self, statement: Executable, parameters: Any = None) -> ScalarResult[Any]:
+        """The first value of each row."""
+        return self._connection.scalars(statement, parameters)
+
+    async def exec_driver_sql(self, statement: str, parameters: Any = None) -> CursorResult[Any]:
+        """The result of a statement in SQLite's own words."""
+        return self._connection.exec_driver_sql(statement, parameters)
+
+    async def run_sync(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        """What a function makes of the connection."""
+        return work(self._connection, *arguments)
+
+
+def engine_at(address: URL) -> Engine:
+    """An engine for an address of any of SQLite's drivers, that blocks whoever asks."""
+    engine = create_engine(
+        address.set(drivername="sqlite+pysqlite"),
+        # The parameters of a statement are what players wrote; without hiding, an error repeats them, and the log the error.
+        hide_parameters=True,
+        # Whoever waited for a connection would let nobody give one back.
+        max_overflow=-1,
+    )
+    _prepare(engine, _BUSY_TIMEOUT)
+    return engine
+
+
+def engine_aside(address: URL) -> AsyncEngine:
+    """An engine for the same whose connections have a thread each."""
+    engine = create_async_engine(address.set(drivername="sqlite+aiosqlite"), hide_parameters=True)
+    _prepare(engine.sync_engine, round(_PATIENCE * 1000))
+    event.listen(engine.sync_engine, "begin", _begin_aside)
+    return engine
+
+
+def _prepare(engine: Engine, busy_timeout: int) -> None:
+    """Set each connection up as it is opened; it waits so many milliseconds for another process's lock."""
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: Any) -> None:
+        # Python's driver opens transactions late and by its own rules; off, so that ours below are the only ones.
+        # https://docs.sqlalchemy.org/en/20/dialects/sqlite.html#enabling-non-legacy-sqlite-transactional-modes
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        try:
+            for pragma in (f"PRAGMA busy_timeout = {busy_timeout}", *_PRAGMAS):
+                cursor.execute(pragma)
+            # The mode stays with the file. Whoever changes it needs the file alone, and SQLite does not wait for that: if
+            # another process is at it, it will be done.
+            with contextlib.suppress(sqlite3.OperationalError):
+                cursor.execute("PRAGMA journal_mode = WAL")
+        except Exception:
+            connection.close()
+            raise
+        cursor.close()
+
+
+def _begin_aside(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(_WRITES)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+@asynccontextmanager
+async def reading(engine: Engine) -> AsyncIterator[AsyncConnection]:
+    """A transaction that sees one state."""
+    with engine.connect() as connection:
+        connection.exec_driver_sql("BEGIN")
+        yield cast(AsyncConnection, Inline(connection))
+
+
+@asynccontextmanager
+async def writing(engine: Engine, turnstile: asyncio.Lock) -> AsyncIterator[AsyncConnection]:
+    """A transaction that may write, once no other process does: one that reads first and writes later would fail at once when
+    another wrote in between. Within this process the ``turnstile`` lets one in after the other.
+    """
+    async with turnstile:
+        with engine.connect() as connection:
+            await _begin(connection)
+            yield cast(AsyncConnection, Inline(connection))
+            connection.commit()
+
+
+async def _begin(connection: Connection) -> None:
+    clock = asyncio.get_running_loop().time
+    until = clock() + _PATIENCE
+    while True:
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        except OperationalError as error:
+            busy = getattr(error.orig, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+            if not busy or clock() > until:
+                raise
+            await asyncio.sleep(_PAUSE)
+        else:
+            return
+
+
+@asynccontextmanager
+async def writing_aside(engine: AsyncEngine, turnstile: asyncio.Lock) -> AsyncIterator[AsyncConnection]:
+    """The same in a thread."""
+    async with turnstile, engine.execution_options(**{_WRITES: True}).begin() as connection:
+        yield connection
+
+
+async def empty_log(engine: AsyncEngine) -> bool:
+    """Bring all of the write-ahead log into the database and empty it; False when a reader was in the way for as long as one
+    waits.
+    """
+    async with engine.connect() as connection:
+        # Not within a transaction, which the driver's own connection is spared.
+        driver = (await connection.get_raw_connection()).driver_connection
+        rows = await driver.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)") if driver else []
+        return not any(row[0] for row in rows)
