@@ -33,7 +33,7 @@ from bot.memory import markup
 from bot.memory.corrections import Correction, CorrectionKind
 from bot.memory.memories import MemoryKind
 from bot.memory.policy import crosses_trigger
-from bot.memory.story import Place, Scope, Session
+from bot.memory.story import FoldKind, Place, Scope, Session
 from bot.memory.turns import Author, AuthorKind, PlayerMessage, Told
 from bot.settings import Settings
 from bot.store import Due
@@ -392,8 +392,8 @@ async def _measure(story: LongStory, stories: Sequence[Story], grower: _Grower, 
                     await _until_due(core, session, clock, story)
                     with _costing() as cost:
                         await core.folder.run_due()
-                    if (await core.engine.figures(session.id)).folds:
-                        raise RuntimeError(f"the fold at {one.size} turns failed, or was not the only one")
+                    if any(fold.kind is FoldKind.FOLD for fold in (await core.engine.figures(session.id)).folds):
+                        raise RuntimeError(f"the fold at {one.size} turns failed")
                 if number:
                     found.setdefault(("fold", one.size), []).append(cost)
             done(1)
