@@ -107,12 +107,14 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """A scenario beside the quiet one, on one server: medians."""
+    """A scenario beside the quiet one, on one server: medians, and how far the factors of the repeats lie apart."""
 
     server: str
     scenario: str
     count: int
     factor: float
+    lowest: float
+    highest: float
     first_factor: float
     milliseconds: float
     more_milliseconds: float
@@ -356,10 +358,11 @@ def costs(measured: Iterable[Measurement]) -> list[Cost]:
             pairs = [(m, quiet[m.repeat]) for m in scenarios.get(scenario, {}).values() if m.repeat in quiet]
             if not pairs:
                 continue
+            factors = [m.whole / q.whole for m, q in pairs]
             found.append(
                 Cost(
                     server, scenario, len(pairs),
-                    round(statistics.median(m.whole / q.whole for m, q in pairs), 3),
+                    round(statistics.median(factors), 3), round(min(factors), 3), round(max(factors), 3),
                     round(statistics.median(m.first / q.first for m, q in pairs), 3),
                     round(statistics.median(m.whole for m, _ in pairs), 1),
                     round(statistics.median(m.whole - q.whole for m, q in pairs), 1),
@@ -381,7 +384,7 @@ def within(found: Iterable[Cost]) -> bool:
 def picture(found: Sequence[Cost], ways: Sequence[Asked]) -> bytes:
     """How much longer a reply takes, by scenario; and the tokens that a fold has computed, by way of asking."""
     drawn = figure(11, 4.5)
-    left, right = drawn.subplots(1, 2, width_ratios=(2, 1))
+    left = drawn.add_subplot(1, 2, 1) if ways else drawn.add_subplot()
     servers = list(dict.fromkeys(cost.server for cost in found))
     height = 0.8 / max(1, len(servers))
     for place, server in enumerate(servers):
@@ -392,16 +395,22 @@ def picture(found: Sequence[Cost], ways: Sequence[Asked]) -> bytes:
     left.invert_yaxis()
     left.axvline(MOST, color="black", linewidth=0.8, linestyle="--")
     left.set_xlabel("time of a reply, as a factor of the time when nothing else runs")
-    left.legend()
-    sums = [counted(ways, way) for way in WAYS] if ways else []
-    right.bar(WAYS[: len(sums)], [one.fold_computed for one in sums], label="the fold", color=COLOURS[0])
-    right.bar(
-        WAYS[: len(sums)], [one.next_computed for one in sums], bottom=[one.fold_computed for one in sums],
-        label="the reply after it", color=COLOURS[1],
-    )  # fmt: skip
-    right.set_ylabel("prompt tokens computed")
-    if sums:
-        right.legend()
+    left.legend(loc="lower right")
+    if ways:
+        right = drawn.add_subplot(1, 2, 2)
+        sums = [counted(ways, way) for way in WAYS]
+        computed = [one.fold_computed for one in sums]
+        right.bar(WAYS, computed, label="the fold", color=COLOURS[0])
+        right.bar(
+            WAYS,
+            [one.after_computed for one in sums],
+            bottom=computed,
+            label="the reply after its chapter",
+            color=COLOURS[1],
+        )
+        right.set_ylabel("prompt tokens computed, one slot")
+        right.margins(y=0.25)
+        right.legend(loc="upper right")
     return png(drawn)
 
 
@@ -430,6 +439,6 @@ def _as_table(made: Run, found: Sequence[Cost], ways: Sequence[Asked], holds: bo
 
 def _in_words(cost: Cost) -> str:
     return (
-        f"x {cost.factor:.3f} (+{cost.more_milliseconds:,.0f} ms, now {cost.milliseconds:,.0f}; first word x "
+        f"x {cost.factor:.3f} ({cost.lowest:.2f} to {cost.highest:.2f}; {cost.more_milliseconds:+,.0f} ms; first word x "
         f"{cost.first_factor:.2f}; {cost.computed:,} prompt tokens computed; n = {cost.count})"
     )

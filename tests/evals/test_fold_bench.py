@@ -111,6 +111,7 @@ def test_times_are_compared_within_a_repeat() -> None:
     measured = [measurement(PLAIN, s, r, t) for s, each in times.items() for r, t in enumerate(each)]
     found = {cost.scenario: cost for cost in fold.costs(measured)}
     assert (found[QUIET].factor, found[READING].factor, found[AFTER].factor) == (1.0, 1.04, 3.0)
+    assert (found[READING].lowest, found[READING].highest) == (1.04, 9.0)
     assert (found[READING].count, found[READING].more_milliseconds, found[READING].computed) == (3, 16.0, 10)
     assert fold.within(found.values()), "what comes after a fold is not what a running one costs"
 
