@@ -56,8 +56,10 @@ _LONE_HAN: Final = re.compile(rf"(?<![{_HAN}])[{_HAN}](?![{_HAN}])")
 _LAST_HAN: Final = re.compile(rf"[{_HAN}](?![{_HAN}])")
 # A capital within a sentence, a run of katakana, or what a Japanese title or って follows.
 _NAMES: Final = re.compile(r"(?<=[\w,;] )[A-Z][\w'’]+|[゠-ヿ]{2,}|[ぁ-ゖー]{2,6}?(?=さん|ちゃん|くん|さま|って)")
+_QUESTION: Final = re.compile(r"[?？]|か[。」\s]*\Z|[吗嗎呢][。」\s]*\Z")
+# What is quieter than somebody remembers is told, not asked.
 _ASKING: Final = re.compile(
-    r"[?？]|か[。」\s]*\Z|\b(?:tell (?:me|us)|remember|remind|recall)\b|覚え|憶え|思い出|教えて|记得|想起|告诉|提醒",
+    r"[?？]|か[。」\s]*\Z|\b(?:tell (?:me|us)|(?<!than i )remember|remind|recall)\b|覚え|憶え|思い出|教えて|记得|想起|告诉|提醒",
     re.IGNORECASE,
 )
 # Words that ask, or that every talk has; they say nothing about what is asked for.
@@ -310,9 +312,9 @@ def excerpt(turn: Turn, weighed: Mapping[str, float]) -> Beat | None:
 
 
 def _told_by(turns: Sequence[Turn]) -> tuple[frozenset[str], ...]:
-    """The features of what some turns tell: of what players saw of them, and that asks for nothing."""
+    """The features of what some turns tell: of what players saw of them, questions apart, which resemble their answers."""
     beats = (beat for turn in turns for beat in turn.beats if beat.kind in VISIBLE)
-    return tuple(features(beat.text) for beat in beats if not _ASKING.search(beat.text.strip()))
+    return tuple(features(beat.text) for beat in beats if not _QUESTION.search(beat.text.strip()))
 
 
 def _asks(asked: Sequence[Asked]) -> bool:

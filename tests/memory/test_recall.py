@@ -209,6 +209,8 @@ def often_told(language: Language) -> list[Found]:
     ("language", "text", "count"),
     [
         ("en", "The lighthouse again, and my lantern.", 0),
+        ("en", "Lantern and lighthouse are more than I remember.", 0),
+        ("en", "I remember the lighthouse and the lantern.", 4),
         ("en", "What about the lighthouse and the lantern?", 4),
         ("en", "Tell me about the lighthouse and the lantern.", 4),
         ("en", "Look, the lighthouse and the lantern! And the goats?", 4),
