@@ -6,6 +6,7 @@ graders are kept in the same way, and none of them knows.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections import Counter
@@ -96,12 +97,13 @@ class _Proxy:
             self._drawn[question] += 1
             kind, _, text = path.read_bytes().partition(b"\n")
             return web.Response(body=text, headers={_CONTENT_TYPE: kind.decode()})
-        response = await self._asked(request, body, path)
-        self._drawn[question] += path.exists()
-        return response
+        try:
+            return await self._asked(request, body, path)
+        finally:
+            self._drawn[question] += path.exists()
 
     async def _asked(self, request: web.Request, body: dict[str, Any], path: Path) -> web.StreamResponse:
-        whole = b""
+        whole, kind = b"", ""
         try:
             async with self.http.stream("POST", self._root + _COMPLETIONS, json=body) as answer:
                 kind = answer.headers.get(_CONTENT_TYPE, "application/octet-stream")
@@ -117,15 +119,22 @@ class _Proxy:
             if request.transport is not None:  # as the server did: break off
                 request.transport.close()
             return web.Response(status=502)
+        except asyncio.CancelledError:
+            if _is_whole(whole):  # who asked has all there is to have, and left before the server closed
+                self._keep(path, kind, whole)
+            raise
         if answer.is_success and _is_whole(whole):
-            self._keeper.asked += 1
-            draft = path.with_suffix(".draft")
-            draft.write_bytes(kind.encode() + b"\n" + whole)
-            draft.replace(path)
+            self._keep(path, kind, whole)
         else:
             self._keeper.failed += 1
         await response.write_eof()
         return response
+
+    def _keep(self, path: Path, kind: str, whole: bytes) -> None:
+        self._keeper.asked += 1
+        draft = path.with_suffix(".draft")
+        draft.write_bytes(kind.encode() + b"\n" + whole)
+        draft.replace(path)
 
     async def pass_on(self, request: web.Request) -> web.Response:
         """Whatever else is asked, such as the window or a count of tokens."""

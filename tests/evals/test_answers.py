@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from bot.errors import ModelUnavailable
 from bot.evals.answers import Keeper, kept_answers
@@ -108,3 +109,36 @@ async def test_who_leaves_frees_the_server(tmp_path: Path) -> None:
             await task
         assert (await ask(keeper, "one")).text == "well"
         assert keeper.asked == 1
+
+
+async def test_an_answer_is_kept_although_who_asked_leaves_at_its_end(tmp_path: Path) -> None:
+    """The client is content with the end of the stream, and does not wait until the server closes it."""
+    asked, closing = 0, asyncio.Event()
+
+    async def complete(request: web.Request) -> web.StreamResponse:
+        nonlocal asked
+        asked += 1
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        choice = '{"index": 0, "delta": {"content": "well"}, "finish_reason": "stop"}'
+        await response.write(f'data: {{"choices": [{choice}]}}\n\ndata: [DONE]\n\n'.encode())
+        await closing.wait()
+        return response
+
+    application = web.Application()
+    application.router.add_post("/v1/chat/completions", complete)
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        address = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+        async with kept_answers(address, tmp_path) as keeper:
+            assert (await ask(keeper, "one")).text == "well"
+            async with asyncio.timeout(30):  # a hang is no pass
+                while not list(tmp_path.glob("*.txt")):
+                    await asyncio.sleep(0.01)
+            assert (await ask(keeper, "one")).text == "well"
+            assert (asked, keeper.asked, keeper.kept) == (1, 1, 1)
+    finally:
+        closing.set()
+        await runner.cleanup()
