@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 from typing import Final
 
 import discord
@@ -18,8 +19,11 @@ log = logging.getLogger(__name__)
 _MOST_MISSED: Final = 500
 
 
-async def catch_up(bot: KataribeBot, known: LastMessage) -> bool:
-    """Hear what a channel's players wrote meanwhile, oldest first; whether any of it waits for an answer."""
+async def catch_up(bot: KataribeBot, known: LastMessage, arrived: Collection[int]) -> bool:
+    """Hear what a channel's players wrote meanwhile, oldest first; whether any of it waits for an answer.
+
+    The messages that have ``arrived`` by the gateway since the start are heard and answered as ever.
+    """
     channel = await bot.channel(known.channel_id)
     if channel is None:
         return False
@@ -28,7 +32,7 @@ async def catch_up(bot: KataribeBot, known: LastMessage) -> bool:
     try:
         async with bot.lock("hear", known.channel_id):
             async for message in channel.history(limit=_MOST_MISSED, after=discord.Object(since), oldest_first=True):
-                written = story_message(message, bot.id)
+                written = story_message(message, bot.id) if message.id not in arrived else None
                 heard = await bot.engine.hear(written) if written else None
                 waits = waits or (heard is not None and heard.is_answered)
     except REFUSALS as error:

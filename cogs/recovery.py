@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import discord
 from discord.ext import commands
 
 from bot.client import KataribeBot
@@ -22,6 +23,14 @@ class Recovery(commands.Cog):
 
     def __init__(self, bot: KataribeBot) -> None:
         self.bot = bot
+        self._arrived: set[int] = set()
+        self._caught_up = False
+
+    @commands.Cog.listener()
+    async def on_message(self, message: discord.Message) -> None:
+        """Note what comes while it is looked up what was missed."""
+        if not self._caught_up:
+            self._arrived.add(message.id)
 
     @commands.Cog.listener()
     async def on_ready(self) -> None:
@@ -36,8 +45,10 @@ class Recovery(commands.Cog):
                 await self._deliver(reply)
             waiting = {session.id: session.place.channel_id for session in recovery.interrupted}
             for known in recovery.last_messages:
-                if await catch_up(self.bot, known):
+                if await catch_up(self.bot, known, self._arrived):
                     waiting[known.session_id] = known.channel_id
+            self._caught_up = True
+            self._arrived.clear()
             for session_id, channel_id in waiting.items():
                 await self._offer_again(session_id, channel_id)
 

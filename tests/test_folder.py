@@ -555,5 +555,6 @@ async def test_a_fold_that_finds_no_pause_at_all_is_tried_again_later_and_then_g
                 await asyncio.sleep(0.01)
 
         assert given_up == ["model-gave-way"]
-        assert len(server.of("fold")) % 3 == 0
+        # A request may be interrupted before it is sent, so they cannot be counted.
+        assert len({len(request.messages[-1]["content"]) for request in server.of("fold")}) > 1, "less is tried at once"
         assert (await scene.core.store.memory(scene.session.id)).chapters == ()

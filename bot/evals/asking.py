@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.errors import KataribeError, ModelUnavailable, WindowExceeded
+from bot.errors import ModelUnavailable, WindowExceeded
+from bot.evals.machinery import ModelGone
 from bot.llm.checks import extract_json
 from bot.llm.client import ModelClient
 from bot.llm.requests import Completion, ModelRequest, Purpose
@@ -24,15 +25,6 @@ class Said:
     text: str
     value: Mapping[str, Any] | None = None
     was_cut: bool = False
-
-
-class ModelGone(KataribeError):
-    """The model server gives no answers; says in a line how to go on."""
-
-    def __init__(self, error: ModelUnavailable) -> None:
-        super().__init__(
-            f"The model server gives no answers any more ({error}). Start the same command again: it goes on where it was."
-        )
 
 
 class Asker:

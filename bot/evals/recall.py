@@ -86,7 +86,7 @@ async def run(
 ) -> bool:
     """Play the conversations of a file, ask, grade, and print the figures.
 
-    Raises ConversationUnreadable, ModelGone, FoldsUnanswered, ResultsOfOtherCode, and SettingsError when the model of the
+    Raises ConversationUnreadable, ModelGone, ResultsOfOtherCode, and SettingsError when the model of the
     settings is asked for and none is set.
     """
     logging.getLogger("bot").addHandler(logging.NullHandler())  # what is noteworthy is in the figures

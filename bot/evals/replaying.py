@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.core import Core, open_core
-from bot.errors import KataribeError, ModelTimeout, ModelUnavailable, WindowExceeded
+from bot.errors import ModelTimeout, ModelUnavailable, WindowExceeded
 from bot.evals.conversations import Conversation, Question, Spoken
-from bot.evals.machinery import Clock, overheard, settings_for
+from bot.evals.machinery import Clock, ModelGone, overheard, settings_for
 from bot.evals.scripted import scripted_model
 from bot.llm.requests import Completion, Usage
 from bot.memory import markup
@@ -41,15 +41,6 @@ _SAMPLE: Final = 4_000
 # How often what is left is planned again after it was given up, and the rounds in which its folds and tries are carried out.
 _LAST_FOLDS: Final = 2
 _ROUNDS: Final = 8
-
-
-class FoldsUnanswered(KataribeError):
-    """Folds failed because the model server gave no answer: figures of that would say nothing of the memory."""
-
-    def __init__(self, error: str) -> None:
-        super().__init__(
-            f"The model server did not answer a fold ({error}). Start the same command again: it goes on where it was."
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +84,7 @@ async def replay(
     """Play a conversation to its end and fold all of it; ``advance`` is called with each turn.
 
     What players say is heard, what the character says is its reply, both at the times of the conversation. The database is made
-    in ``folder_path``. Raises FoldsUnanswered.
+    in ``folder_path``. Raises ModelGone.
     """
     stage = _Stage(talk, model)
     async with scripted_model(stage.answer) as address:
@@ -211,7 +202,7 @@ class _Stage:
     async def _fold(self, core: Core) -> None:
         await core.folder.run_due()
         if self._unanswered:
-            raise FoldsUnanswered(self._unanswered)
+            raise ModelGone(self._unanswered)
 
     async def _raw(self, core: Core) -> int:
         """How many turns of the conversation no chapter covers."""

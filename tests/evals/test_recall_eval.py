@@ -14,11 +14,10 @@ import pytest
 from bot import __main__ as command_line
 from bot.errors import KataribeError
 from bot.evals import recall
-from bot.evals.asking import ModelGone
 from bot.evals.commands import _ARMS
+from bot.evals.machinery import ModelGone
 from bot.evals.recall import budgets_for_talk
 from bot.evals.recall_arms import ARMS
-from bot.evals.replaying import FoldsUnanswered
 from tests.demo.test_embedded import small_model_or_skip
 from tests.evals.rememberers import PLACES, THINGS, UNKNOWN, Rememberer, event, sample, thing
 from tests.support.model_server import ModelServer, Script
@@ -232,7 +231,7 @@ async def test_a_dead_server_is_a_line_and_no_figures(tmp_path: Path) -> None:
         with pytest.raises(ModelGone, match="goes on where it was"):
             await evaluated(path, server, tmp_path / "out", arms=["nothing"])
         server.on_fold = lambda _: Script.failure(403, message="no")
-        with pytest.raises(FoldsUnanswered, match="goes on where it was"):
+        with pytest.raises(ModelGone, match="goes on where it was"):
             await evaluated(path, server, tmp_path / "out", arms=["ledger"], trigger=300)
     with pytest.raises(KataribeError, match="No model server answers"):
         await evaluated(path, server, tmp_path / "out")
