@@ -65,8 +65,6 @@ async def read_notes(connection: AsyncConnection, *conditions: ColumnElement[boo
 async def notes_of(connection: AsyncConnection, found: Iterable[Row[Any]]) -> dict[int, tuple[Note, ...]]:
     """Notes with their sources, of rows that a statement made of ``NOTES`` selects."""
     rows = list(found)
-    if not rows:
-        return {}
     sources = await _sources(connection, note_sources, note_sources.c.note_id.in_([row.id for row in rows]))
     told: dict[int, list[Note]] = defaultdict(list)
     for row in rows:
@@ -83,8 +81,6 @@ async def read_traits(connection: AsyncConnection, *conditions: ColumnElement[bo
 async def traits_of(connection: AsyncConnection, found: Iterable[Row[Any]]) -> dict[int, tuple[Trait, ...]]:
     """Traits with their sources, of rows that a statement made of ``TRAITS`` selects."""
     rows = list(found)
-    if not rows:
-        return {}
     of_rows = trait_sources.c.trait_id.in_([row.id for row in rows])
     sources = await _sources(connection, trait_sources, of_rows, trait_sources.c.former.is_(False))
     held: dict[int, list[Trait]] = defaultdict(list)
