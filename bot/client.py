@@ -140,6 +140,7 @@ class KataribeBot(commands.Bot):
         log.info("connected as %s, in %d guilds", self.user, len(self.guilds))
         # What is there now stays, and need not be looked through for garbage again and again; nor what each message makes, a
         # dozen times while it is worked on. It was a twentieth of the work.
+        gc.unfreeze()  # what was there at an earlier connection may have gone since
         gc.collect()
         gc.freeze()
         gc.set_threshold(_GARBAGE_LOOKED_FOR_AFTER)

@@ -405,6 +405,8 @@ class Engine:
         """
         if number is None:
             return await self._store.leaf(session_id, index, kind)
+        if number >= 10 ** (_DIGITS - 1):
+            raise NotFound("memory-unknown", number=number)
         leaf = await self._store.leaf_with(session_id, number, kind)
         if leaf is None:
             is_known = await self._store.detail(session_id, number) is not None
@@ -413,7 +415,7 @@ class Engine:
 
     async def detail(self, session_id: int, number: int) -> MemoryDetail:
         """A memory with its history and evidence. Raises NotFound."""
-        found = await self._store.detail(session_id, number)
+        found = await self._store.detail(session_id, number) if number < 10 ** (_DIGITS - 1) else None
         if found is None:
             raise NotFound("memory-unknown", number=number)
         return found

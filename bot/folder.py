@@ -37,6 +37,10 @@ log = logging.getLogger(__name__)
 _PLANS: Final = 3
 # What a stretch of so many turns would tell is not worth a chapter of its own.
 _FEWEST_TURNS: Final = 4
+# A chapter that is folded again cannot be cut in half; it is tried so many times as often when replies left it no time.
+_PATIENCE: Final = 4
+# Of the usual delay the fifth power of four is eight hours.
+_LONGEST_WAIT: Final = 5
 # Below this, a source in characters may hold nothing worth remembering.
 _TRIFLE: Final = 400
 _BY_FOLD: Final = "fold"
@@ -118,8 +122,10 @@ class Folder:
                 await self._store.finish_fold(fold.id, self._clock())
 
     async def _failed(self, fold: Fold, code: str, error: Exception) -> None:
-        again = fold.attempts < self._attempts
-        retry_at = self._clock() + self._delay * 4**fold.attempts if again else None
+        # Nothing else asks for it again, and until it is done its memories are out of sight.
+        patience = _PATIENCE if isinstance(error, GaveWay) and fold.kind is FoldKind.REFOLD else 1
+        again = fold.attempts < self._attempts * patience
+        retry_at = self._clock() + self._delay * 4 ** min(fold.attempts, _LONGEST_WAIT) if again else None
         log.warning(
             "%s %d of session %d failed, try %d of %d: %s",
             fold.kind, fold.id, fold.session_id, fold.attempts, self._attempts, error,

@@ -101,7 +101,7 @@ class Prompter:
         if start is not None:
             await self._store.note_forced_cut(session.id, start)
             log.warning("session %d: raw turns before %d cut from the prompt by force", session.id, start)
-            session = replace(session, epoch=session.epoch + 1, forced_cuts=session.forced_cuts + 1)
+            session = replace(session, epoch=session.epoch + 1, forced_cuts=session.forced_cuts + 1, raw_from=start)
             turns = [replace(t, tail="", tail_tokens=0) for t in turns if t.seq >= start]
         tail = await self._tail(replace(snapshot, session=session), turns)
         if tail is not None:

@@ -39,16 +39,18 @@ class Recovery(commands.Cog):
         if recovery is None:
             return
         with self.bot.working():
-            for reply in recovery.broken_off:
-                await self._withdraw(reply)
-            for reply in recovery.undelivered:
-                await self._deliver(reply)
             waiting = {session.id: session.place.channel_id for session in recovery.interrupted}
-            for known in recovery.last_messages:
-                if await catch_up(self.bot, known, self._arrived):
-                    waiting[known.session_id] = known.channel_id
-            self._caught_up = True
-            self._arrived.clear()
+            try:
+                for reply in recovery.broken_off:
+                    await self._withdraw(reply)
+                for reply in recovery.undelivered:
+                    await self._deliver(reply)
+                for known in recovery.last_messages:
+                    if await catch_up(self.bot, known, self._arrived):
+                        waiting[known.session_id] = known.channel_id
+            finally:
+                self._caught_up = True
+                self._arrived.clear()
             for session_id, channel_id in waiting.items():
                 await self._offer_again(session_id, channel_id)
 

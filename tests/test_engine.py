@@ -360,3 +360,11 @@ async def test_a_kept_reply_has_its_state(scene: Scene) -> None:
     assert found is not None
     assert (found[1].id, found[1].state) == (reply.turn.id, TurnState.KEPT)
     assert found[1].at - scene.clock() < timedelta(seconds=1)
+
+
+@pytest.mark.parametrize("number", [10**9, 10**40])
+async def test_a_number_that_no_database_has_is_of_no_memory(scene: Scene, number: int) -> None:
+    with pytest.raises(NotFound, match="memory-unknown"):
+        await scene.core.engine.detail(scene.session.id, number)
+    with pytest.raises(NotFound, match="memory-unknown"):
+        await scene.core.engine.leaf(scene.session.id, 0, number=number)

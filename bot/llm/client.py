@@ -232,7 +232,7 @@ class ModelClient:
         for _ in range(max(1, int(self._timeout / seconds))):
             asked = self._queue.replies_asked
             await self._sleep(seconds)
-            if self._queue.replies_asked == asked and not self._queue.has_replies:
+            if self._queue.has_room or (self._queue.replies_asked == asked and not self._queue.has_replies):
                 return
 
     async def _attempt(self, request: ModelRequest, slot: Slot, progress: _Progress) -> Completion:

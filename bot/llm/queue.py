@@ -79,6 +79,11 @@ class SlotQueue:
         return self._replies_asked
 
     @property
+    def has_room(self) -> bool:
+        """Whether a place would stay free for a reply beside one more request."""
+        return not self._replies_waiting() and len(self._holders) + 1 < self._slots
+
+    @property
     def has_replies(self) -> bool:
         """Whether a reply waits or runs."""
         return self._replies_waiting() > 0 or any(slot.priority is Priority.REPLY for slot in self._holders)

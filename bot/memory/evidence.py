@@ -148,7 +148,7 @@ class Judge:
         return Verdict(tuple(accepted), self._resolved(answer.resolved), self._dropped)
 
     def _memory_of(self, proposal: Proposal) -> NewMemory | None:
-        text = _clean(proposal.text)
+        text = cleaned(proposal.text)
         cited = self._cited(proposal.cites)
         try:
             kind = MemoryKind(proposal.kind)
@@ -160,7 +160,7 @@ class Judge:
             return self._dropped_for("no-evidence")
         if kind is MemoryKind.QUOTE:
             return self._quote(proposal.text, cited)
-        cited = self._real(f"{text} {_clean(proposal.actual)}", cited)
+        cited = self._real(f"{text} {cleaned(proposal.actual)}", cited)
         if not cited or (kind is not MemoryKind.LOOSE_END and is_unreal(text)):
             return self._dropped_for("only-imagined")
         if kind is MemoryKind.LOOSE_END:
@@ -220,7 +220,7 @@ class Judge:
         return self._claim(text, proposal, [voice])
 
     def _secret(self, text: str, proposal: Proposal, cited: list[Cited]) -> Content | None:
-        actual = _clean(proposal.actual)
+        actual = cleaned(proposal.actual)
         solid = [c for c in cited if c.is_solid]
         outward = [c for c in cited if c.is_spoken and not c.turn.author.is_player]
         if outward and solid and actual:
@@ -233,7 +233,7 @@ class Judge:
                 return self._claim(text, proposal, outward)
             voice = self._voice(text, proposal.who, outward)
             if abs(straight - crossed) < _CLEARLY and not self._is_repeated(text, said, ()):
-                text = _clean(voice.nearest(text) or voice.beat.text)
+                text = cleaned(voice.nearest(text) or voice.beat.text)
             return Content(MemoryKind.SECRET, text, voice.beat.speaker, self._cast.known(proposal.to), actual)
         if outward:
             return self._claim(text, proposal, outward)
@@ -421,7 +421,8 @@ def _says_something(text: str) -> bool:
     return len(_WORD.findall(text)) > 1 or len(_WIDE.findall(text)) > 3
 
 
-def _clean(text: str) -> str:
+def cleaned(text: str) -> str:
+    """A text as it is kept: on one line, and no longer than ``LONGEST_TEXT`` characters."""
     return " ".join(text.split())[:LONGEST_TEXT]
 
 

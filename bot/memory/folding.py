@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from bot.memory.evidence import LONGEST_TEXT, FoldAnswer, Proposal, Resolution
+from bot.memory.evidence import LONGEST_TEXT, FoldAnswer, Proposal, Resolution, cleaned
 from bot.memory.forms import array_form, cites_form, cites_of, is_number, object_form, objects_of, text_form, text_of
 from bot.memory.markup import plain_name
 from bot.memory.memories import (
@@ -119,9 +119,9 @@ def read_fold(value: object) -> FoldAnswer:
 
 
 def end_texts(answer: FoldAnswer) -> tuple[str, ...]:
-    """The texts of an answer that would be loose ends."""
-    kinds = MemoryKind.LOOSE_END.value
-    return tuple(p.text for p in (*(m for m in answer.memories if m.kind == kinds), *answer.opened))
+    """The texts of an answer that would be loose ends, as the judge has them."""
+    ends = (*(m for m in answer.memories if m.kind == MemoryKind.LOOSE_END.value), *answer.opened)
+    return tuple(cleaned(p.text) for p in ends)
 
 
 def texts_of(answer: FoldAnswer) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ class ChangeStore(Topic):
         When a chapter covers the turn, what was derived from it goes out of sight until the chapter is folded again,
         which is planned for ``at``. What it showed about its author is judged again. Raises LookupError.
         """
-        async with self._database.write() as connection:
+        async with self._database.write_aside() as connection:
             session, turn = await lock_session_of_turn(connection, turn_id)
             if turn.author.is_player:
                 beats = spoken_by(turn.author.name, beats)
@@ -74,7 +74,7 @@ class ChangeStore(Topic):
             .where(messages.c.message_id.in_(set(message_ids)), turns.c.state.in_(_WRITTEN), turns.c.delivered)
             .distinct()
         )
-        async with self._database.write() as connection:
+        async with self._database.write_aside() as connection:
             by_session: dict[int, set[int]] = defaultdict(set)
             for row in await connection.execute(carried):
                 by_session[row.session_id].add(row.id)

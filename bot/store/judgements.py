@@ -228,7 +228,7 @@ class JudgementStore(Topic):
             .order_by(exchanges.c.acquaintance_id)
         )
         held = mornings.c.guild_id == guild_id
-        async with self._database.write() as connection:
+        async with self._database.write_aside() as connection:
             last = await connection.scalar(select(mornings.c.day).where(held))
             if last is None:
                 await connection.execute(insert(mornings).values(guild_id=guild_id, day=day))
@@ -249,7 +249,7 @@ class JudgementStore(Topic):
             .outerjoin(guild_settings, guild_settings.c.guild_id == characters.c.guild_id)
             .distinct()
         )
-        async with self._database.read() as connection:
+        async with self._database.read_aside() as connection:
             return {row.guild_id or 0: row.time_zone for row in await connection.execute(statement)}
 
 

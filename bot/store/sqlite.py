@@ -126,24 +126,31 @@ async def writing(engine: Engine, turnstile: asyncio.Lock) -> AsyncIterator[Asyn
     """
     async with turnstile:
         with engine.connect() as connection:
-            await _begin(connection)
+            await _insist(connection, "BEGIN IMMEDIATE")
             yield cast(AsyncConnection, Inline(connection))
-            connection.commit()
+            await _insist(connection, "COMMIT")
 
 
-async def _begin(connection: Connection) -> None:
+async def _insist(connection: Connection, statement: str) -> None:
+    """Execute a statement that another process, or without a write-ahead log a reader, may be in the way of."""
     clock = asyncio.get_running_loop().time
     until = clock() + _PATIENCE
-    while True:
-        try:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-        except OperationalError as error:
-            busy = getattr(error.orig, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
-            if not busy or clock() > until:
-                raise
-            await asyncio.sleep(_PAUSE)
-        else:
-            return
+    driver = cast(sqlite3.Connection, connection.connection.driver_connection)
+    driver.execute("PRAGMA busy_timeout = 0")
+    try:
+        while True:
+            try:
+                connection.exec_driver_sql(statement)
+            except OperationalError as error:
+                # The lowest byte: of what kind the busyness is does not matter (https://www.sqlite.org/rescode.html).
+                busy = (getattr(error.orig, "sqlite_errorcode", 0) & 0xFF) == sqlite3.SQLITE_BUSY
+                if not busy or clock() > until:
+                    raise
+                await asyncio.sleep(_PAUSE)
+            else:
+                return
+    finally:
+        driver.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT}")
 
 
 @asynccontextmanager

@@ -84,11 +84,11 @@ class TraitStore(Topic):
         """
         of_guilds = func.coalesce(characters.c.guild_id, 0).in_(guild_ids)
         statement = select(acquaintances.c.id).join_from(acquaintances, characters).where(of_guilds)
-        async with self._database.read() as connection:
+        async with self._database.read_aside() as connection:
             known = (await connection.scalars(statement.order_by(characters.c.id, acquaintances.c.id))).all()
         counts: Counter[str] = Counter()
         for start in range(0, len(known), _AT_ONCE):
-            async with self._database.write() as connection:
+            async with self._database.write_aside() as connection:
                 counts += await _age(connection, known[start : start + _AT_ONCE], now, aged)
         return dict(counts)
 

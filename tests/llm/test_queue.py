@@ -369,3 +369,17 @@ async def test_no_slot_is_lost_whatever_is_cancelled_when(seed: int) -> None:
 def test_nonsense_is_refused(slots: int, waiting: int) -> None:
     with pytest.raises(ValueError, match="slot"):
         SlotQueue(slots, waiting)
+
+
+async def test_there_is_room_while_a_slot_would_stay_free_for_a_reply() -> None:
+    for slots, rooms in ((1, [False]), (3, [True, True, False])):
+        queue, log = SlotQueue(slots, 5), list[str]()
+        assert queue.has_room is (slots > 1)
+        workers = []
+        for has_room in rooms[1:]:
+            workers.append(Worker(queue, Priority.REPLY, "reply", log))
+            await asyncio.sleep(0)
+            assert queue.has_room is has_room
+        for worker in workers:
+            worker.let_go.set()
+            await worker.task

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from bot.memory.folding import (
     Condensation,
     condensation,
+    end_texts,
     fold_messages,
     fold_schema,
     major_messages,
@@ -300,3 +301,18 @@ def test_a_citation_is_read_or_refused(text: str, citation: Citation | None) -> 
     assert Citation.parse(text) == citation
     if citation:
         assert Citation.parse(str(citation)) == citation
+
+
+def test_loose_ends_are_looked_up_as_they_would_be_kept() -> None:
+    long = "谁拿走了灯塔的钥匙？" * 100
+    answer = read_fold(
+        {
+            "memories": [
+                {"kind": "loose_end", "text": " Who  took\nthe key? ", "cites": ["1.1"]},
+                {"kind": "event", "text": "Rain fell.", "cites": ["1.1"]},
+            ],
+            "opened": [{"text": long, "cites": ["1.1"]}],
+            "resolved": [],
+        }
+    )
+    assert end_texts(answer) == ("Who took the key?", long[:400])
