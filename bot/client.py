@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import secrets
 from collections import Counter
@@ -49,8 +48,6 @@ COGS: Final = (
 # A response to an interaction that has gone, or was answered already
 # (https://discord.com/developers/docs/topics/opcodes-and-status-codes#json).
 _TOO_LATE: Final = frozenset({10015, 10062, 40060})
-# Objects made; Python's own figure is 700.
-_GARBAGE_LOOKED_FOR_AFTER: Final = 10_000
 
 
 class KataribeBot(commands.Bot):
@@ -138,12 +135,6 @@ class KataribeBot(commands.Bot):
     async def on_ready(self) -> None:
         """Comes again after every lost connection."""
         log.info("connected as %s, in %d guilds", self.user, len(self.guilds))
-        # What is there now stays, and need not be looked through for garbage again and again; nor what each message makes, a
-        # dozen times while it is worked on. It was a twentieth of the work.
-        gc.unfreeze()  # what was there at an earlier connection may have gone since
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(_GARBAGE_LOOKED_FOR_AFTER)
 
     async def fold_given_up(self, fold: Fold) -> None:
         """A fold failed for good: a cog tells the moderators, at the latest when Discord is connected."""
