@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 import discord
 
 from bot.catalogue import Catalogue
-from bot.memory.figures import Figures, Spread, StoryFigures
+from bot.memory.figures import Figures, StoryFigures
 from bot.memory.moderation import FlagState
 from bot.memory.story import FoldKind, FoldState, Session
 from cogs._lines import SIGNS, Say, bound
+from cogs._stats_numbers import listed, number, spread
 
 _REPLY = "reply"
 # https://discord.com/developers/docs/resources/message#embed-object-embed-limits
@@ -45,8 +46,7 @@ def _fields(story: StoryFigures, catalogue: Catalogue, say: Say) -> Iterator[tup
 def _story(figures: Figures, say: Say) -> list[str]:
     lines = [say("stats-turns", turns=figures.turns, replies=figures.replies)]
     if figures.chapter_turns:
-        spread = figures.chapter_turns
-        median, largest = _number(spread.median), _number(spread.largest)
+        median, largest = number(figures.chapter_turns.median), number(figures.chapter_turns.largest)
         lines.append(say("stats-chapters", chapters=figures.chapters, median=median, largest=largest))
     return lines
 
@@ -67,8 +67,8 @@ def _folds(figures: Figures, say: Say) -> list[str]:
             waiting = states.get(FoldState.DUE, 0) + states.get(FoldState.RUNNING, 0)
             done, failed = states.get(FoldState.DONE, 0), states.get(FoldState.FAILED, 0)
             line = say("stats-fold", kind=say(f"stats-kind-{kind}"), done=done, open=waiting, failed=failed)
-            spread = figures.fold_seconds.get(kind)
-            lines.append(f"{line} · {_spread(spread, say)}" if spread else line)
+            taken = figures.fold_seconds.get(kind)
+            lines.append(f"{line} · {spread(taken, say)}" if taken else line)
     if figures.tries_in_vain:
         lines.append(say("stats-vain", tries=figures.tries_in_vain))
     return lines
@@ -76,7 +76,7 @@ def _folds(figures: Figures, say: Say) -> list[str]:
 
 def _times(figures: Figures, say: Say) -> list[str]:
     spreads = {"stats-answering": figures.answer_seconds, "stats-waiting": figures.wait_seconds}
-    return [say(code, spread=_spread(of[_REPLY], say)) for code, of in spreads.items() if _REPLY in of]
+    return [say(code, spread=spread(of[_REPLY], say)) for code, of in spreads.items() if _REPLY in of]
 
 
 def _reuse(figures: Figures, say: Say) -> list[str]:
@@ -93,7 +93,7 @@ def _tokens(figures: Figures, say: Say) -> list[str]:
     spent: dict[str, int] = {}
     for cost in figures.costs:
         spent[cost.purpose] = spent.get(cost.purpose, 0) + cost.computed + cost.written
-    return [_listed({say(f"stats-purpose-{name}"): tokens for name, tokens in spent.items()})] if spent else []
+    return [listed({say(f"stats-purpose-{name}"): tokens for name, tokens in spent.items()})] if spent else []
 
 
 def _codes(counted: Mapping[str, Mapping[str, int]], catalogue: Catalogue, say: Say) -> list[str]:
@@ -107,7 +107,7 @@ def _codes(counted: Mapping[str, Mapping[str, int]], catalogue: Catalogue, say: 
         say(
             "stats-of",
             what=say(f"stats-purpose-{purpose}"),
-            counts=_listed({words(code): n for code, n in codes.items()}),
+            counts=listed({words(code): n for code, n in codes.items()}),
         )
         for purpose, codes in counted.items()
     ]
@@ -118,16 +118,3 @@ def _corrections(figures: Figures, say: Say) -> list[str]:
     decided = sum(figures.reports.values()) - waiting
     lines = [say("stats-corrected", count=figures.corrections, undone=figures.undone)]
     return [*lines, say("stats-reports", open=waiting, decided=decided)] if waiting + decided else lines
-
-
-def _listed(counts: Mapping[str, int]) -> str:
-    return " · ".join(f"{name} {count:,}" for name, count in counts.items())
-
-
-def _spread(spread: Spread, say: Say) -> str:
-    return say("stats-spread", median=_number(spread.median), largest=_number(spread.largest))
-
-
-def _number(figure: float) -> str:
-    """Whole from ten on, and with one digit behind the point below that, unless it is whole."""
-    return f"{figure:,.0f}" if figure >= 10 or figure == int(figure) else f"{figure:.1f}"
