@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Final
@@ -92,28 +91,27 @@ class SQLite(Database):
     def __init__(self, address: URL) -> None:
         self.engine = sqlite.engine_at(address)
         self._aside = sqlite.engine_aside(address)
-        # SQLite's waiting for a lock is by polling, and unfair: within the process, writers stand in line instead.
-        self._turnstile = asyncio.Lock()
+        self._inline = sqlite.Connections(self.engine)
 
     def read(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        return sqlite.reading(self.engine)
+        return self._inline.reading()
 
     def write(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        return sqlite.writing(self.engine, self._turnstile)
+        return self._inline.writing()
 
     def read_aside(self) -> AbstractAsyncContextManager[AsyncConnection]:
         return self._aside.connect()
 
     def write_aside(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        return sqlite.writing_aside(self._aside, self._turnstile)
+        return sqlite.writing_aside(self._aside, self._inline.turnstile)
 
     def migration(self) -> AbstractAsyncContextManager[AsyncConnection]:
         return self.write_aside()
 
     async def checkpoint(self) -> bool:
-        async with self._turnstile:
+        async with self._inline.turnstile:
             return await sqlite.empty_log(self._aside)
 
     async def close(self) -> None:
-        self.engine.dispose()
+        self._inline.close()
         await self._aside.dispose()

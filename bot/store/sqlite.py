@@ -10,13 +10,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final, TypeVar, cast
 
 from sqlalchemy import URL, Connection, CursorResult, Engine, Executable, ScalarResult, create_engine, event
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from bot.store.compiled import Forms, Found
 
 Result = TypeVar("Result")
 
@@ -36,23 +38,29 @@ _PRAGMAS: Final = (
 
 
 class Inline:
-    """What the store uses of SQLAlchemy's asynchronous connection; statements are executed at once, within the caller's turn."""
+    """A connection that is used for one transaction after another: what the store uses of SQLAlchemy's asynchronous one.
 
-    def __init__(self, connection: Connection) -> None:
+    Statements are executed at once, within the caller's turn.
+    """
+
+    def __init__(self, connection: Connection, forms: Forms) -> None:
         self._connection = connection
+        self._forms = forms
+        self._driver = cast(sqlite3.Connection, connection.connection.driver_connection)
+        self._events = connection.engine.dispatch
         self.dialect = connection.dialect
 
-    async def execute(self, statement: Executable, parameters: Any = None) -> CursorResult[Any]:
+    async def execute(self, statement: Executable, parameters: Any = None) -> CursorResult[Any] | Found:
         """The result of a statement."""
-        return self._connection.execute(statement, parameters)
+        return self._found(statement, parameters)
 
     async def scalar(self, statement: Executable, parameters: Any = None) -> Any:
         """The first value of the first row; None when there is none."""
-        return self._connection.scalar(statement, parameters)
+        return self._found(statement, parameters).scalar()
 
-    async def scalars(self, statement: Executable, parameters: Any = None) -> ScalarResult[Any]:
+    async def scalars(self, statement: Executable, parameters: Any = None) -> ScalarResult[Any] | Found:
         """The first value of each row."""
-        return self._connection.scalars(statement, parameters)
+        return self._found(statement, parameters).scalars()
 
     async def exec_driver_sql(self, statement: str, parameters: Any = None) -> CursorResult[Any]:
         """The result of a statement in SQLite's own words."""
@@ -60,7 +68,113 @@ class Inline:
 
     async def run_sync(self, work: Callable[..., Result], *arguments: Any) -> Result:
         """What a function makes of the connection."""
+        if not self._connection.in_transaction():
+            # What finds none would begin one of its own, and end it.
+            self._connection.begin()
         return work(self._connection, *arguments)
+
+    def tell(self, words: str) -> None:
+        """Begin or end a transaction. Raises OperationalError."""
+        self._ask(words, ())
+
+    async def insist(self, words: str) -> None:
+        """The same, where another process, or without a write-ahead log a reader, may be in the way."""
+        clock = asyncio.get_running_loop().time
+        until = clock() + _PATIENCE
+        self._driver.execute("PRAGMA busy_timeout = 0")
+        try:
+            while True:
+                try:
+                    return self.tell(words)
+                except OperationalError as error:
+                    # The lowest byte: of what kind the busyness is does not matter (https://www.sqlite.org/rescode.html).
+                    busy = (getattr(error.orig, "sqlite_errorcode", 0) & 0xFF) == sqlite3.SQLITE_BUSY
+                    if not busy or clock() > until:
+                        raise
+                    await asyncio.sleep(_PAUSE)
+        finally:
+            self._driver.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT}")
+
+    def end(self) -> None:
+        """Roll back what was not committed, and be ready for the next transaction."""
+        self._driver.rollback()
+        if self._connection.in_transaction():
+            self._connection.rollback()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def _found(self, statement: Executable, parameters: Any) -> CursorResult[Any] | Found:
+        given = {} if parameters is None else parameters
+        bound = self._forms.bound(statement, given) if isinstance(given, dict) else None
+        if bound is None:
+            return self._connection.execute(statement, parameters)
+        form, values = bound
+        return form.found(self._ask(form.words, values))
+
+    def _ask(self, words: str, values: Sequence[Any]) -> sqlite3.Cursor:
+        """Let the driver execute a statement, and tell those who listen to the engine, as SQLAlchemy does."""
+        cursor, events = self._driver.cursor(), self._events
+        if events.before_cursor_execute:
+            events.before_cursor_execute(self._connection, cursor, words, values, None, False)
+        try:
+            cursor.execute(words, values)
+        except sqlite3.Error as error:
+            raise DBAPIError.instance(
+                words, None, error, sqlite3.Error, hide_parameters=True, dialect=self.dialect
+            ) from error
+        if events.after_cursor_execute:
+            events.after_cursor_execute(self._connection, cursor, words, values, None, False)
+        return cursor
+
+
+class Connections:
+    """The connections of an engine, as many as are in use at once."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._forms = Forms(engine.dialect)
+        self._free: list[Inline] = []
+        # SQLite's waiting for a lock is by polling, and unfair: within the process, writers stand in line instead.
+        self.turnstile = asyncio.Lock()
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction that sees one state."""
+        with self._one() as connection:
+            connection.tell("BEGIN")
+            yield cast(AsyncConnection, connection)
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction that may write, once no other process does: one that reads first and writes later would fail at once
+        when another wrote in between. Within this process the turnstile lets one in after the other.
+        """
+        async with self.turnstile:
+            with self._one() as connection:
+                await connection.insist("BEGIN IMMEDIATE")
+                yield cast(AsyncConnection, connection)
+                await connection.insist("COMMIT")
+
+    def close(self) -> None:
+        """Close all that are not in use."""
+        while self._free:
+            self._free.pop().close()
+        self._engine.dispose()
+
+    @contextmanager
+    def _one(self) -> Iterator[Inline]:
+        connection = self._free.pop() if self._free else Inline(self._engine.connect(), self._forms)
+        try:
+            try:
+                yield connection
+            finally:
+                connection.end()
+        except BaseException:
+            connection.close()
+            raise
+        self._free.append(connection)
 
 
 def engine_at(address: URL) -> Engine:
@@ -109,48 +223,6 @@ def _prepare(engine: Engine, busy_timeout: int) -> None:
 def _begin_aside(connection: Connection) -> None:
     writes = connection.get_execution_options().get(_WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-@asynccontextmanager
-async def reading(engine: Engine) -> AsyncIterator[AsyncConnection]:
-    """A transaction that sees one state."""
-    with engine.connect() as connection:
-        connection.exec_driver_sql("BEGIN")
-        yield cast(AsyncConnection, Inline(connection))
-
-
-@asynccontextmanager
-async def writing(engine: Engine, turnstile: asyncio.Lock) -> AsyncIterator[AsyncConnection]:
-    """A transaction that may write, once no other process does: one that reads first and writes later would fail at once when
-    another wrote in between. Within this process the ``turnstile`` lets one in after the other.
-    """
-    async with turnstile:
-        with engine.connect() as connection:
-            await _insist(connection, "BEGIN IMMEDIATE")
-            yield cast(AsyncConnection, Inline(connection))
-            await _insist(connection, "COMMIT")
-
-
-async def _insist(connection: Connection, statement: str) -> None:
-    """Execute a statement that another process, or without a write-ahead log a reader, may be in the way of."""
-    clock = asyncio.get_running_loop().time
-    until = clock() + _PATIENCE
-    driver = cast(sqlite3.Connection, connection.connection.driver_connection)
-    driver.execute("PRAGMA busy_timeout = 0")
-    try:
-        while True:
-            try:
-                connection.exec_driver_sql(statement)
-            except OperationalError as error:
-                # The lowest byte: of what kind the busyness is does not matter (https://www.sqlite.org/rescode.html).
-                busy = (getattr(error.orig, "sqlite_errorcode", 0) & 0xFF) == sqlite3.SQLITE_BUSY
-                if not busy or clock() > until:
-                    raise
-                await asyncio.sleep(_PAUSE)
-            else:
-                return
-    finally:
-        driver.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT}")
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Engine, Pool, event
+from sqlalchemy import Engine, event
 
 
 @dataclass(slots=True)
@@ -29,6 +29,10 @@ def counted() -> Iterator[Traffic]:
         traffic.rows += 1
         traffic.bytes += sum(len(value) if isinstance(value, (str, bytes)) else 8 for value in row)
 
+    def asks(_: Any, cursor: Any, *rest: Any) -> None:
+        if isinstance(cursor, sqlite3.Cursor):
+            cursor.row_factory = fetched
+
     def asked(_: Any, cursor: Any, *rest: Any) -> None:
         traffic.queries += 1
         # All that was found: the adapter of an asynchronous driver fetches it at once, sqlite3 as it is read.
@@ -39,15 +43,7 @@ def counted() -> Iterator[Traffic]:
         add(row)
         return row
 
-    def lent(driver: Any, *rest: Any) -> None:
-        if isinstance(driver, sqlite3.Connection):
-            driver.row_factory = fetched
-
-    def given_back(driver: Any, *rest: Any) -> None:
-        if isinstance(driver, sqlite3.Connection):
-            driver.row_factory = None
-
-    listening = ((Engine, "after_cursor_execute", asked), (Pool, "checkout", lent), (Pool, "checkin", given_back))
+    listening = ((Engine, "before_cursor_execute", asks), (Engine, "after_cursor_execute", asked))
     for listener in listening:
         event.listen(*listener)
     try:
