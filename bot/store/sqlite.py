@@ -43,10 +43,12 @@ class Inline:
     Statements are executed at once, within the caller's turn.
     """
 
-    def __init__(self, connection: Connection, forms: Forms) -> None:
+    def __init__(self, connection: Connection, forms: Forms, *, writes: bool) -> None:
         self._connection = connection
         self._forms = forms
         self._driver = cast(sqlite3.Connection, connection.connection.driver_connection)
+        if writes:  # nobody is in the way of a transaction that has begun; before, it waits between tries
+            self._driver.execute("PRAGMA busy_timeout = 0")
         self._events = connection.engine.dispatch
         self.dialect = connection.dialect
 
@@ -81,19 +83,15 @@ class Inline:
         """The same, where another process, or without a write-ahead log a reader, may be in the way."""
         clock = asyncio.get_running_loop().time
         until = clock() + _PATIENCE
-        self._driver.execute("PRAGMA busy_timeout = 0")
-        try:
-            while True:
-                try:
-                    return self.tell(words)
-                except OperationalError as error:
-                    # The lowest byte: of what kind the busyness is does not matter (https://www.sqlite.org/rescode.html).
-                    busy = (getattr(error.orig, "sqlite_errorcode", 0) & 0xFF) == sqlite3.SQLITE_BUSY
-                    if not busy or clock() > until:
-                        raise
-                    await asyncio.sleep(_PAUSE)
-        finally:
-            self._driver.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT}")
+        while True:
+            try:
+                return self.tell(words)
+            except OperationalError as error:
+                # The lowest byte: of what kind the busyness is does not matter (https://www.sqlite.org/rescode.html).
+                busy = (getattr(error.orig, "sqlite_errorcode", 0) & 0xFF) == sqlite3.SQLITE_BUSY
+                if not busy or clock() > until:
+                    raise
+                await asyncio.sleep(_PAUSE)
 
     def end(self) -> None:
         """Roll back what was not committed, and be ready for the next transaction."""
@@ -135,14 +133,15 @@ class Connections:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._forms = Forms(engine.dialect)
-        self._free: list[Inline] = []
+        self._readers: list[Inline] = []
+        self._writers: list[Inline] = []
         # SQLite's waiting for a lock is by polling, and unfair: within the process, writers stand in line instead.
         self.turnstile = asyncio.Lock()
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
         """A transaction that sees one state."""
-        with self._one() as connection:
+        with self._lent(self._readers) as connection:
             connection.tell("BEGIN")
             yield cast(AsyncConnection, connection)
 
@@ -152,29 +151,31 @@ class Connections:
         when another wrote in between. Within this process the turnstile lets one in after the other.
         """
         async with self.turnstile:
-            with self._one() as connection:
+            with self._lent(self._writers) as connection:
                 await connection.insist("BEGIN IMMEDIATE")
                 yield cast(AsyncConnection, connection)
                 await connection.insist("COMMIT")
 
     def close(self) -> None:
         """Close all that are not in use."""
-        while self._free:
-            self._free.pop().close()
+        for free in (self._readers, self._writers):
+            while free:
+                free.pop().close()
         self._engine.dispose()
 
     @contextmanager
-    def _one(self) -> Iterator[Inline]:
-        connection = self._free.pop() if self._free else Inline(self._engine.connect(), self._forms)
+    def _lent(self, free: list[Inline]) -> Iterator[Inline]:
+        writes = free is self._writers
+        connection = free.pop() if free else Inline(self._engine.connect(), self._forms, writes=writes)
         try:
+            yield connection
+        finally:
             try:
-                yield connection
-            finally:
                 connection.end()
-        except BaseException:
-            connection.close()
-            raise
-        self._free.append(connection)
+            except BaseException:
+                connection.close()
+                raise
+            free.append(connection)
 
 
 def engine_at(address: URL) -> Engine:

@@ -16,14 +16,15 @@ from tests.store.tale import Tale
 
 async def test_every_connection_checks_foreign_keys_and_waits_for_locks(store: Store) -> None:
     async with AsyncExitStack() as stack:
-        connections = [await stack.enter_async_context(store._database.read()) for _ in range(6)]
-        connections.append(await stack.enter_async_context(store._database.write()))
-        for connection in connections:
+        connections = [(await stack.enter_async_context(store._database.read()), 200) for _ in range(6)]
+        # One that writes waits between tries, so that others go on.
+        connections.append((await stack.enter_async_context(store._database.write()), 0))
+        for connection, wait in connections:
             values = [
                 (await connection.exec_driver_sql(f"PRAGMA {name}")).scalar_one()
                 for name in ("foreign_keys", "journal_mode", "synchronous", "busy_timeout", "secure_delete")
             ]
-            assert values == [1, "wal", 1, 200, 1]
+            assert values == [1, "wal", 1, wait, 1]
 
 
 async def tie(store: Store, turn_id: int) -> None:
