@@ -5,7 +5,20 @@ from __future__ import annotations
 import unicodedata
 from typing import Any, Final
 
-from sqlalchemy import Column, ColumnElement, Select, Table, and_, bindparam, insert, or_, select, union_all, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    CompoundSelect,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    insert,
+    or_,
+    select,
+    union_all,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.story import Session
@@ -18,10 +31,26 @@ def _label(table: Table, who: Column[int]) -> Select[Any]:
     return select(table.c.label).where(of_session, who == bindparam("who"), table.c.name == bindparam("called"))
 
 
+def _others(strange: ColumnElement[bool]) -> CompoundSelect[Any]:
+    """The labels of others in a session: of all other players, and of the personas who are ``strange``."""
+    return union_all(
+        select(players.c.label).where(
+            players.c.session_id == bindparam("session"), players.c.player_id != bindparam("player")
+        ),
+        select(persona_labels.c.label).where(persona_labels.c.session_id == bindparam("session"), strange),
+    )
+
+
+_OF_OTHERS: Final = persona_labels.c.player_id != bindparam("player")
 _LABELS: Final = {
     players.name: _label(players, players.c.player_id),
     persona_labels.name: _label(persona_labels, persona_labels.c.persona_id),
 }
+_LABELS_OF_OTHERS: Final = {
+    players.name: _others(_OF_OTHERS),
+    persona_labels.name: _others(or_(_OF_OTHERS, persona_labels.c.persona_id != bindparam("who"))),
+}
+_ADD: Final = {table.name: insert(table) for table in (players, persona_labels)}
 
 
 async def label_of(
@@ -47,12 +76,14 @@ async def label_of(
     characters = {_key(session.character.card.name), *(_key(one.character.card.name) for one in session.others)}
     if known is not None and _key(known) not in characters:
         return str(known)
-    others = await _labels_of_others(connection, session.id, player_id, persona_id)
+    place = {"session": session.id, "player": player_id}
+    place |= {"who": persona_id} if persona_id is not None else {}
+    others = await connection.scalars(_LABELS_OF_OTHERS[table.name], place)
     label = _free(name, characters | {_key(other) for other in others})
-    changed = (
-        insert(table).values(**values, label=label) if known is None else update(table).where(row).values(label=label)
-    )
-    await connection.execute(changed)
+    if known is None:
+        await connection.execute(_ADD[table.name], {**values, "label": label})
+    else:
+        await connection.execute(update(table).where(row).values(label=label))
     return label
 
 
@@ -63,19 +94,6 @@ async def is_label(connection: AsyncConnection, character_id: int, name: str) ->
         *(select(table.c.label).where(table.c.session_id.in_(of_character)) for table in (players, persona_labels))
     )
     return _key(name) in set(map(_key, await connection.scalars(both)))
-
-
-async def _labels_of_others(
-    connection: AsyncConnection, session_id: int, player_id: int, persona_id: int | None
-) -> set[str]:
-    strange: ColumnElement[bool] = persona_labels.c.player_id != player_id
-    if persona_id is not None:
-        strange = or_(strange, persona_labels.c.persona_id != persona_id)
-    both = union_all(
-        select(players.c.label).where(players.c.session_id == session_id, players.c.player_id != player_id),
-        select(persona_labels.c.label).where(persona_labels.c.session_id == session_id, strange),
-    )
-    return set(await connection.scalars(both))
 
 
 def _free(name: str, taken: set[str]) -> str:
