@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
+from pydantic_core import from_json
 from sqlalchemy import Column, DateTime, Dialect, String, Text
 from sqlalchemy.types import TypeDecorator
 
@@ -18,6 +19,8 @@ from bot.memory.personas import Brackets
 from bot.memory.turns import Beat, BeatKind
 
 E = TypeVar("E", bound=StrEnum)
+
+_KINDS = {kind.value: kind for kind in BeatKind}
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -40,6 +43,14 @@ class UtcDateTime(TypeDecorator[datetime]):
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], datetime | None] | None:
+        """SQLite's text is read at once: a prompt reads a hundred turns, and in steps a time takes four times as long."""
+        return _time_of if dialect.name == "sqlite" else super().result_processor(dialect, coltype)
+
+
+def _time_of(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(f"{text}Z")
+
 
 class EnumText(TypeDecorator[E], Generic[E]):
     """A member of a string enumeration, as text."""
@@ -59,6 +70,21 @@ class EnumText(TypeDecorator[E], Generic[E]):
         """The member."""
         return None if value is None else self.members(value)
 
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], E | None]:
+        """All known members are looked up, which is ten times as fast as asking their class."""
+        return _Members(self.members).__getitem__
+
+
+class _Members(dict[Any, Any]):
+    def __init__(self, members: type[StrEnum]) -> None:
+        super().__init__((member.value, member) for member in members)
+        self[None] = None
+        self._members = members
+
+    def __missing__(self, value: Any) -> Any:
+        """Raises ValueError, as the class does."""
+        return self._members(value)
+
 
 class BeatsText(TypeDecorator[tuple[Beat, ...]]):
     """The beats of a turn, as JSON text."""
@@ -77,7 +103,7 @@ class BeatsText(TypeDecorator[tuple[Beat, ...]]):
         """The beats in order."""
         if value is None:
             return None
-        return tuple(Beat(BeatKind(row["kind"]), row["text"], row["speaker"]) for row in json.loads(value))
+        return tuple([Beat(_KINDS[row["kind"]], row["text"], row["speaker"]) for row in from_json(value)])
 
 
 class BracketsText(TypeDecorator[tuple[Brackets, ...]]):
