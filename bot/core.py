@@ -15,7 +15,6 @@ from bot.errors import SettingsError
 from bot.folder import Folder
 from bot.judging import Judging
 from bot.llm.client import ModelClient
-from bot.llm.requests import ModelCall
 from bot.manners import Manners
 from bot.memory.recall import Limits
 from bot.metrics import Metrics
@@ -23,6 +22,7 @@ from bot.moderation import Moderation
 from bot.people import People
 from bot.personas import Personas
 from bot.privacy import Privacy
+from bot.recording import Recorder
 from bot.rendering import Renderer
 from bot.rewinding import Rewinding
 from bot.settings import Settings
@@ -140,7 +140,7 @@ def _client(settings: Settings, store: Store, clock: Clock, base_url: str) -> Mo
         parallel=settings.llm_parallel,
         waiting_replies=settings.llm_waiting_replies,
         vision={"true": True, "false": False}.get(settings.llm_vision),
-        on_call=_recorder(store, clock),
+        on_call=Recorder(store, clock).record,
     )
 
 
@@ -156,18 +156,5 @@ def _folder_client(settings: Settings, store: Store, clock: Clock) -> ModelClien
         model=settings.folder_model,
         timeout_seconds=settings.llm_timeout_seconds,
         parallel=settings.llm_parallel,
-        on_call=_recorder(store, clock),
+        on_call=Recorder(store, clock).record,
     )
-
-
-def _recorder(store: Store, clock: Clock) -> Callable[[ModelCall], object]:
-    async def record(call: ModelCall) -> None:
-        await store.record_call(
-            call.purpose.value, call.session_id, call.model,
-            call.usage.prompt_tokens, call.usage.cached_tokens, call.usage.completion_tokens,
-            call.error or call.finish_reason or "", call.attempts, call.milliseconds, clock(),
-            waited_milliseconds=call.waited_milliseconds, interruptions=call.interruptions, rejection=call.rejection,
-            epoch=call.epoch, forced_cuts=call.forced_cuts,
-        )  # fmt: skip
-
-    return record

@@ -40,6 +40,7 @@ from bot.memory.story import (
 )
 from bot.memory.turns import Author, PlayerMessage, Turn
 from bot.prompting import Prompter
+from bot.recording import Collected, Recorder
 from bot.rendering import Renderer
 from bot.sight import Sight
 from bot.store import Due, Store
@@ -140,6 +141,7 @@ class Engine:
             people_tokens=people_tokens,
         )
         self._hearing = Hearing(store, counter)
+        self._recorder = Recorder(store, clock)
         self.sight = Sight(store, model)
         self.casting = Casting(store, counter, renderer, budgets=lambda: self.budgets, clock=clock)
         self._writer = Writer(
@@ -270,7 +272,7 @@ class Engine:
         waits. ``watch`` gets the reply's draft before a word of it is
         written. Raises UserError when there is no answer; then nothing of it is in the story.
         """
-        async with self.between_replies(session_id):
+        async with self.between_replies(session_id), self._recorder.collecting() as made:
             try:
                 speaker = await self.casting.next_speaker(session_id)
                 place = await self._store.begin_reply(
@@ -282,7 +284,7 @@ class Engine:
                 return None
             kept = False
             try:
-                reply = await self._write(session_id, place, watch)
+                reply = await self._write(session_id, place, watch, made)
                 kept = True
                 return reply
             finally:
@@ -302,7 +304,7 @@ class Engine:
         ``watch`` gets the new telling's draft. Raises Refused when something follows it or the story is stopped, and UserError
         when there is no answer; then the story stays as it was.
         """
-        async with self.between_replies(session_id):
+        async with self.between_replies(session_id), self._recorder.collecting() as made:
             session, reply = await self.session(session_id), await self._store.newest_turn(session_id)
             if not session.running:
                 raise Refused("retell-paused")
@@ -314,10 +316,13 @@ class Engine:
             snapshot = await self._prompter.snapshot(session_id, speaker.id)
             before = tuple(turn for turn in snapshot.turns if turn.seq < reply.seq)
             draft = self._draft(snapshot.session, reply, watch)
-            written = await self._writer.written(replace(snapshot, turns=before), draft)
-            told = await self._store.tell_anew(turn_id, reply.revision, written.telling, self._due(), written.tail)
+            written = await self._writer.written(replace(snapshot, turns=before), draft, made.add)
+            told = await self._store.tell_anew(
+                turn_id, reply.revision, written.telling, self._due(), written.tail, calls=made.calls
+            )
             if told is None:
                 raise Refused("retell-not-newest")
+            made.calls.clear()
             await self._revive(written.tail)
             log.info("session %d turn %d: told anew", session_id, told.seq)
             return self._reply(snapshot.session, told, cut=written.telling.was_cut)
@@ -452,14 +457,15 @@ class Engine:
 
     # Inside
 
-    async def _write(self, session_id: int, place: Turn, watch: Watch | None) -> Reply:
+    async def _write(self, session_id: int, place: Turn, watch: Watch | None, made: Collected) -> Reply:
         snapshot = await self._prompter.snapshot(session_id, place.author.id)
         # What arrived since the place was taken stands behind it, and is answered by the next reply.
         snapshot = replace(snapshot, turns=tuple(turn for turn in snapshot.turns if turn.seq < place.seq))
-        written = await self._writer.written(snapshot, self._draft(snapshot.session, place, watch))
+        written = await self._writer.written(snapshot, self._draft(snapshot.session, place, watch), made.add)
         turn = await self._store.finish_reply(
-            place.id, written.telling, self._due(), written.tail, people=self._knows_people
+            place.id, written.telling, self._due(), written.tail, people=self._knows_people, calls=made.calls
         )
+        made.calls.clear()
         await self._revive(written.tail)
         return self._reply(snapshot.session, turn, cut=written.telling.was_cut)
 

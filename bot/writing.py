@@ -11,7 +11,7 @@ from bot.counting import TokenCounter
 from bot.errors import ModelUnavailable, WindowExceeded
 from bot.llm.checks import Rejection
 from bot.llm.client import ModelClient
-from bot.llm.requests import Completion, ModelRequest, Purpose
+from bot.llm.requests import Completion, ModelCall, ModelRequest, Purpose
 from bot.memory import markup, policy
 from bot.memory.folding import reply_schema
 from bot.memory.messages import Picture
@@ -24,6 +24,7 @@ from bot.streaming import Draft
 log = logging.getLogger(__name__)
 
 OnText = Callable[[str], None]
+OnCall = Callable[[ModelCall], None]
 
 # A reply may be tried again with fewer turns when the server says that its window is smaller than we thought.
 _WINDOW_TRIES: Final = 3
@@ -60,8 +61,8 @@ class Writer:
         self._budgets = budgets
         self._temperature = temperature
 
-    async def written(self, snapshot: Snapshot, draft: Draft | None = None) -> Written:
-        """The reply to a snapshot's newest turn; a draft fills while it is written.
+    async def written(self, snapshot: Snapshot, draft: Draft | None, on_call: OnCall) -> Written:
+        """The reply to a snapshot's newest turn; a draft fills while it is written. ``on_call`` is told of each request made.
 
         Raises UserError when there is no answer.
         """
@@ -70,7 +71,7 @@ class Writer:
         for _ in range(_DRAWS):
             if draft is not None:
                 draft.begin()
-            prompt, completion = await self._complete(snapshot, pictures, draft.add if draft else None)
+            prompt, completion = await self._complete(snapshot, pictures, draft.add if draft else None, on_call)
             if completion.rejection == Rejection.FILTERED:
                 raise ModelUnavailable("model-filtered", detail="content_filter")
             if completion.rejection is None:
@@ -95,7 +96,7 @@ class Writer:
         return Written(telling, prompt.tail)
 
     async def _complete(
-        self, snapshot: Snapshot, pictures: tuple[Picture, ...], on_text: OnText | None
+        self, snapshot: Snapshot, pictures: tuple[Picture, ...], on_text: OnText | None, on_call: OnCall
     ) -> tuple[Prompt, Completion]:
         """A completion and the prompt it answers, cut further while the server says that it does not fit its window.
 
@@ -105,13 +106,13 @@ class Writer:
         if pictures:
             prompt = await self._prompter.prompt(snapshot)
             try:
-                return prompt, await self._ask(snapshot, prompt, on_text, pictures)
+                return prompt, await self._ask(snapshot, prompt, on_text, on_call, pictures)
             except WindowExceeded:
                 log.info("session %d: no room for pictures", session_id)
         for attempt in range(_WINDOW_TRIES):
             prompt = await self._prompter.prompt(snapshot, halvings=attempt)
             try:
-                return prompt, await self._ask(snapshot, prompt, on_text)
+                return prompt, await self._ask(snapshot, prompt, on_text, on_call)
             except WindowExceeded:
                 log.warning("session %d: the prompt did not fit the server's window", session_id)
                 await self._model.probe()
@@ -122,6 +123,7 @@ class Writer:
         snapshot: Snapshot,
         prompt: Prompt,
         on_text: OnText | None,
+        on_call: OnCall,
         pictures: tuple[Picture, ...] = (),
     ) -> Completion:
         most, name = self._budgets().reply_output, snapshot.character.card.name
@@ -139,6 +141,7 @@ class Writer:
                 check=lambda completion: _rejection(completion, name),
                 epoch=prompt.epoch,
                 forced_cuts=prompt.forced_cuts,
+                on_call=on_call,
             )
         )
 

@@ -19,6 +19,8 @@ from bot.memory.turns import BeatKind, TurnState
 from tests.support.model_server import ModelServer, Script
 from tests.support.scene import ALEX, CARD, CHANNEL, SMALL_BUDGETS, Scene, open_scene, settings_for
 
+THOUGHT = json.dumps({"beats": [{"kind": "thought", "speaker": "Rin", "text": "Say nothing."}]})
+
 
 @pytest.fixture
 async def server() -> AsyncIterator[ModelServer]:
@@ -164,8 +166,7 @@ async def test_a_reply_that_fails_leaves_the_message_unanswered_and_nothing_else
 
 
 async def test_a_reply_of_thoughts_alone_is_drawn_again(scene: Scene) -> None:
-    thought = json.dumps({"beats": [{"kind": "thought", "speaker": "Rin", "text": "Say nothing."}]})
-    scene.server.replies.extend([thought, "“Fine.”"])
+    scene.server.replies.extend([THOUGHT, "“Fine.”"])
     await scene.hear("hello?")
 
     assert (await scene.reply()).text == "“Fine.”"
@@ -195,6 +196,88 @@ async def test_a_cancelled_reply_gives_its_place_back(scene: Scene) -> None:
     await asyncio.wait_for(request.disconnected.wait(), 30)
     scene.server.replies.append("“Now.”")
     assert (await scene.reply()).text == "“Now.”"
+
+
+async def _calls(scene: Scene) -> list[tuple[str, str | None]]:
+    return [(call.outcome, call.rejection) for call in await scene.core.store.calls(scene.session.id)]
+
+
+async def test_all_requests_of_a_reply_are_on_record_with_it(scene: Scene) -> None:
+    scene.server.replies.extend([THOUGHT, "“Fine.”"])
+    await scene.hear("hello?")
+    await scene.reply()
+
+    assert await _calls(scene) == [("stop", "empty"), ("stop", None)]
+    assert {call.at for call in await scene.core.store.calls(scene.session.id)} == {scene.clock()}
+
+
+@pytest.mark.parametrize(
+    ("second", "recorded"),
+    [
+        (Script(THOUGHT), [("stop", "empty"), ("stop", "empty")]),
+        (Script("half a", close_after=1), [("stop", "empty"), ("model-unavailable", None)]),
+    ],
+)
+async def test_all_requests_of_a_reply_that_fails_are_on_record(
+    scene: Scene, second: Script, recorded: list[tuple[str, str | None]]
+) -> None:
+    scene.server.replies.extend([THOUGHT, second])
+    await scene.hear("hello?")
+    with pytest.raises(ModelUnavailable):
+        await scene.core.engine.reply(scene.session.id)
+
+    assert await _calls(scene) == recorded
+
+
+async def test_what_a_cancelled_reply_asked_before_is_on_record(scene: Scene) -> None:
+    scene.server.replies.extend([THOUGHT, Script("never", hang=asyncio.Event())])
+    await scene.hear("hello?")
+    task = asyncio.create_task(scene.core.engine.reply(scene.session.id))
+    await scene.server.arrived(2, "reply")
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert await _calls(scene) == [("stop", "empty")]
+    assert [who for _, who, _ in await _turns(scene)] == ["Rin", "Mio"]
+
+
+async def _remove(scene: Scene) -> None:
+    """Remove the story as another process does, which waits for no reply of this one."""
+    assert scene.session.place.guild_id is not None
+    await scene.core.store.guild_left(scene.session.place.guild_id, scene.clock())
+    assert await scene.core.store.remove_story_of(scene.session.place.guild_id, scene.session.id)
+
+
+async def test_what_a_reply_asked_whose_story_was_removed_meanwhile_is_on_record(scene: Scene) -> None:
+    gate = asyncio.Event()
+    scene.server.replies.append(Script("“Here.”", hang=gate))
+    await scene.hear("hello?")
+    task = asyncio.create_task(scene.core.engine.reply(scene.session.id))
+    await scene.server.arrived(1, "reply")
+    await _remove(scene)
+    gate.set()
+    with pytest.raises(LookupError):
+        await task
+
+    assert [(call.session_id, call.outcome) for call in await scene.core.store.calls(None)] == [(None, "stop")]
+
+
+async def test_what_a_retelling_asked_is_on_record_also_when_it_is_refused(scene: Scene) -> None:
+    reply = await scene.exchange("hello?")
+    scene.server.replies.append("“Once more.”")
+    await scene.core.engine.retell(scene.session.id, reply.turn.id)
+    assert await _calls(scene) == [("stop", None)] * 2
+
+    gate = asyncio.Event()
+    scene.server.replies.append(Script("“Too late.”", hang=gate))
+    task = asyncio.create_task(scene.core.engine.retell(scene.session.id, reply.turn.id))
+    await scene.server.arrived(3, "reply")
+    await scene.hear("never mind")
+    gate.set()
+    with pytest.raises(Refused, match="retell-not-newest"):
+        await task
+    assert await _calls(scene) == [("stop", None)] * 3
 
 
 async def test_a_reply_cut_by_its_length_ends_at_a_sentence_and_stays_in_the_rows_as_written(scene: Scene) -> None:

@@ -25,7 +25,7 @@ from bot.demo.process import Child
 from bot.memory.prompt import Card
 from bot.memory.story import Head, Place, Scope
 from bot.settings import child_environment
-from bot.store import Store
+from bot.store import Call, Store
 from bot.store.health import DatabaseUnusable, explained
 from tests.support.model_server import ModelServer, Script
 from tests.support.wire import DiscordWorld, discord_world, eventually
@@ -206,7 +206,7 @@ async def test_migrating_twice_is_harmless_and_the_story_can_be_listed_and_expor
         character = await store.add_character(Scope(1, 2), Card("灯", "灯台守"), "", START)
         session, _ = await store.start_session(Place(1, 77), character.id, "ja", None, Head("", 0), START)
         for purpose, cached in (("reply", 800), ("audit", 0)):
-            await store.record_call(purpose, session.id, "m", 1_000, cached, 30, "stop", 1, 5, START)
+            await store.record_calls(Call(purpose, session.id, "m", 1_000, cached, 30, "stop", 1, 5, START))
 
     listed = await kataribe(tmp_path, "sessions", DATABASE_URL=url, LANG="C", PYTHONUTF8="0")
     told = await kataribe(tmp_path, "export", str(session.id), DATABASE_URL=url, LANG="C", PYTHONUTF8="0")
@@ -270,8 +270,10 @@ async def test_the_figures_are_shown_while_the_database_is_open(
     async with await Store.open(url) as store:
         character = await store.add_character(Scope(1, 2), Card("灯", "灯台守"), "", START)
         session, _ = await store.start_session(Place(1, 77), character.id, "ja", None, Head("", 0), START)
-        await store.record_call("reply", session.id, "m", 1_000, 800, 30, "stop", 1, 5, START, epoch=0, forced_cuts=0)
-        await store.record_call("fold", session.id, "m", 9_000, 0, 30, "stop", 1, 5, START, rejection="refused")
+        await store.record_calls(
+            Call("reply", session.id, "m", 1_000, 800, 30, "stop", 1, 5, START, epoch=0, forced_cuts=0)
+        )
+        await store.record_calls(Call("fold", session.id, "m", 9_000, 0, 30, "stop", 1, 5, START, rejection="refused"))
 
         assert await asyncio.to_thread(command_line.main, ["stats"]) == 0
         shown = capsys.readouterr()

@@ -13,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from bot.llm.requests import Priority
 from bot.metrics import PortUnusable, serving
 from bot.settings import Settings
+from bot.store import Call
 from tests.support.model_server import ModelServer
 from tests.support.scene import Scene, open_scene
 
@@ -66,10 +67,12 @@ async def test_a_scrape_has_the_figures_that_the_operator_is_shown(scene: Scene)
 
 async def test_a_fold_and_what_went_wrong_are_in_it(scene: Scene) -> None:
     await scene.exchange("Who is there?")
-    await scene.core.store.record_call(
-        "fold", scene.session.id, "large", 500, 0, 9, "stop", 1, 5, scene.clock(), rejection="refused"
+    await scene.core.store.record_calls(
+        Call("fold", scene.session.id, "large", 500, 0, 9, "stop", 1, 5, scene.clock(), rejection="refused")
     )
-    await scene.core.store.record_call("reply", None, "large", None, None, None, "model-busy", 0, 0, scene.clock())
+    await scene.core.store.record_calls(
+        Call("reply", None, "large", None, None, None, "model-busy", 0, 0, scene.clock())
+    )
 
     async with serving(scene.core.metrics, 0) as address:
         samples = await scraped(address)
@@ -117,14 +120,14 @@ async def test_rows_are_counted_once_a_minute_at_most_and_queues_each_time(scene
 async def test_a_counter_does_not_fall_when_a_story_is_deleted(scene: Scene) -> None:
     store, now = scene.core.store, scene.clock()
     for _ in range(3):
-        await store.record_call("audit", scene.session.id, "m", 100, 0, 1, "stop", 1, 5, now)
+        await store.record_calls(Call("audit", scene.session.id, "m", 100, 0, 1, "stop", 1, 5, now))
     async with serving(scene.core.metrics, 0) as address:
         before = await scraped(address)
         await scene.core.privacy.guild_left(scene.session.place.guild_id or 0)
         scene.clock.pass_by(days=40)
         await scene.core.privacy.delete_departed()
         deleted = await scraped(address)
-        await store.record_call("audit", None, "m", 100, 0, 1, "stop", 1, 5, now)
+        await store.record_calls(Call("audit", None, "m", 100, 0, 1, "stop", 1, 5, now))
         scene.clock.pass_by(minutes=1)
         after = await scraped(address)
 

@@ -71,7 +71,7 @@ class ModelClient:
         vision: whether the model can see pictures; None asks the server, and tries it once where that does not know.
         attempts: how often a request is sent when the server fails in a way that passes.
         on_call: told of every call that ended, well or not, and awaited if it returns an awaitable; cancelled calls
-            are not reported.
+            are not reported, and those of a request with an ``on_call`` of its own are reported to that alone.
         rng, sleep: the source of jitter and the way to wait, in seconds.
     """
 
@@ -390,7 +390,8 @@ class ModelClient:
         *,
         error: str | None = None,
     ) -> None:
-        if self._on_call is None:
+        on_call = request.on_call or self._on_call
+        if on_call is None:
             return
         call = ModelCall(
             purpose=request.purpose,
@@ -408,7 +409,7 @@ class ModelClient:
             forced_cuts=request.forced_cuts,
         )
         try:
-            outcome = self._on_call(call)
+            outcome = on_call(call)
             if inspect.isawaitable(outcome):
                 await outcome
         except Exception:  # statistics must not cost a player the answer

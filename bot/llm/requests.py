@@ -45,7 +45,7 @@ class ModelRequest:
     ``epoch`` and ``forced_cuts``, the session's when the prompt was laid out.
     ``on_text`` is called with every piece of text as it arrives. ``pictures`` are shown behind the last message, which is
     a user's, to a model that can see. ``check`` looks at a finished answer: it gives a short code of why the answer is of no use,
-    or None.
+    or None. ``on_call`` is told of the call when it ended, in place of the client's.
     """
 
     messages: tuple[Message, ...]
@@ -60,6 +60,7 @@ class ModelRequest:
     check: Callable[[Completion], str | None] | None = None
     epoch: int | None = None
     forced_cuts: int | None = None
+    on_call: Callable[[ModelCall], object] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Final
 
 from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.tokens import Script, TokenRatio
 from bot.memory.turns import AuthorKind, TurnState
@@ -20,10 +22,9 @@ class Call:
 
     ``rejection`` is why its answer could not be used, a short code as well. ``epoch`` and ``forced_cuts`` are the session's when
     a reply's prompt was laid out. These, ``waited_milliseconds`` in the queue and ``interruptions`` by replies are None in
-    rows of older versions.
+    rows of older versions. ``id`` is 0 until it is on record.
     """
 
-    id: int
     purpose: str
     session_id: int | None
     model: str
@@ -39,8 +40,10 @@ class Call:
     rejection: str | None = None
     epoch: int | None = None
     forced_cuts: int | None = None
+    id: int = 0
 
 
+_FIGURES: Final = tuple(field.name for field in fields(Call) if field.name not in ("id", "session_id"))
 _ADD_CALL: Final = insert(calls).values(
     session_id=select(sessions.c.id).where(sessions.c.id == bindparam("session")).scalar_subquery()
 )
@@ -64,45 +67,10 @@ class StatisticsStore(Topic):
             if (await connection.execute(known.values(figures))).rowcount == 0:
                 await connection.execute(insert(ratios).values(model=ratio.model, script=ratio.script, **figures))
 
-    async def record_call(
-        self,
-        purpose: str,
-        session_id: int | None,
-        model: str,
-        prompt_tokens: int | None,
-        cached_tokens: int | None,
-        completion_tokens: int | None,
-        outcome: str,
-        attempts: int,
-        milliseconds: int,
-        at: datetime,
-        *,
-        waited_milliseconds: int | None = None,
-        interruptions: int | None = None,
-        rejection: str | None = None,
-        epoch: int | None = None,
-        forced_cuts: int | None = None,
-    ) -> None:
-        """Record one request to a model; the figures are as ``Call`` says. A story that was removed meanwhile is none."""
-        values = {
-            "purpose": purpose,
-            "session": session_id,
-            "model": model,
-            "prompt_tokens": prompt_tokens,
-            "cached_tokens": cached_tokens,
-            "completion_tokens": completion_tokens,
-            "outcome": outcome,
-            "attempts": attempts,
-            "milliseconds": milliseconds,
-            "at": at,
-            "waited_milliseconds": waited_milliseconds,
-            "interruptions": interruptions,
-            "rejection": rejection,
-            "epoch": epoch,
-            "forced_cuts": forced_cuts,
-        }
+    async def record_calls(self, *made: Call) -> None:
+        """Record requests to a model. A story that was removed meanwhile is none."""
         async with self._database.write() as connection:
-            await connection.execute(_ADD_CALL, values)
+            await add_calls(connection, made)
 
     async def reject_answer(self, session_id: int, purpose: str, rejection: str) -> None:
         """Note on the newest request of a session for a purpose that its answer turned out to be of no use."""
@@ -125,3 +93,10 @@ class StatisticsStore(Topic):
             statement = statement.where(calls.c.session_id == session_id)
         async with self._database.read() as connection:
             return tuple(Call(**row._mapping) for row in await connection.execute(statement))
+
+
+async def add_calls(connection: AsyncConnection, made: Iterable[Call]) -> None:
+    """Record requests to a model, within the transaction that commits what came of them."""
+    for call in made:
+        values = {name: getattr(call, name) for name in _FIGURES}
+        await connection.execute(_ADD_CALL, {**values, "session": call.session_id})

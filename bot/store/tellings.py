@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -14,6 +14,7 @@ from bot.memory.turns import Telling, Turn, TurnState
 from bot.store.planning import Due, plan_if_due
 from bot.store.rows import Topic, lock_session_of_turn, turn_of
 from bot.store.search import index_turn, scrub
+from bot.store.statistics import Call, add_calls
 from bot.store.tables import tellings, turns
 from bot.store.turns import values_of
 from bot.store.views import keep_tail
@@ -37,9 +38,18 @@ class TellingStore(Topic):
             return await _newest(connection, session_id)
 
     async def tell_anew(
-        self, turn_id: int, revision: int, telling: Telling, due: Due, tail: Tail | None = None
+        self,
+        turn_id: int,
+        revision: int,
+        telling: Telling,
+        due: Due,
+        tail: Tail | None = None,
+        *,
+        calls: Iterable[Call] = (),
     ) -> Turn | None:
         """Let another version of a reply stand in the story, the former ones kept, behind the tail that it was told with.
+
+        The ``calls`` that it took are recorded with it.
 
         Plans a fold when that makes it due. None, and nothing is written, unless the turn is still the newest, in no chapter,
         and has this ``revision``. Raises LookupError.
@@ -57,6 +67,7 @@ class TellingStore(Topic):
             told = await _stand(connection, turn_id, len(known) + 1, telling)
             await keep_tail(connection, session, turn, tail)
             await plan_if_due(connection, session, due)
+            await add_calls(connection, calls)
             return told
 
     async def choose_telling(self, turn_id: int, number: int) -> Turn | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, Final
@@ -28,6 +28,7 @@ from bot.store.rows import (
     turn_of,
 )
 from bot.store.search import index_new_turn, index_turn
+from bot.store.statistics import Call, add_calls
 from bot.store.tables import messages, sessions, turns
 from bot.store.views import head_text, keep_tail, with_tails
 
@@ -170,13 +171,20 @@ class TurnStore(Topic):
             )
 
     async def finish_reply(
-        self, turn_id: int, telling: Telling, due: Due, tail: Tail | None = None, *, people: bool = True
+        self,
+        turn_id: int,
+        telling: Telling,
+        due: Due,
+        tail: Tail | None = None,
+        *,
+        people: bool = True,
+        calls: Iterable[Call] = (),
     ) -> Turn:
         """Commit what the model wrote, byte for byte, and what stood before the turn it answers. Plans a fold when this turn
         makes it due.
 
-        With ``people``, what each person wrote who is answered waits with it to be judged. Raises LookupError when the turn is
-        not being written.
+        With ``people``, what each person wrote who is answered waits with it to be judged. The ``calls`` that it took are
+        recorded with it. Raises LookupError when the turn is not being written.
         """
         async with self._database.write() as connection:
             session, turn = await lock_session_of_turn(connection, turn_id)
@@ -189,6 +197,7 @@ class TurnStore(Topic):
             await keep_tail(connection, session, turn, tail)
             await index_new_turn(connection, session.id, turn)
             await plan_if_due(connection, session, due)
+            await add_calls(connection, calls)
             return turn
 
     async def fail_reply(self, turn_id: int) -> None:

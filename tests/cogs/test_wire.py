@@ -11,6 +11,7 @@ from PIL import Image
 from bot.client import KataribeBot
 from bot.memory.story import Place, Scope, Session
 from bot.memory.turns import TurnState
+from bot.store import Call
 from tests.cards.making import V3, encoded, png_with, text_chunk
 from tests.cogs.conftest import KEEPER, RIN, Parts
 from tests.support.model_server import Script
@@ -120,8 +121,8 @@ async def test_a_card_travels_in_and_out_again(parts: Parts) -> None:
 async def test_the_picture_of_a_story_travels(parts: Parts) -> None:
     async with discord_world() as world, world.connected(parts.bot()):
         session = await begin(parts, world)
-        await parts.store.record_call(
-            "reply", session.id, "small", 900, 800, 40, "stop", 1, 5, parts.clock(), epoch=0, forced_cuts=0
+        await parts.store.record_calls(
+            Call("reply", session.id, "small", 900, 800, 40, "stop", 1, 5, parts.clock(), epoch=0, forced_cuts=0)
         )
         sora = world.add_member("sora", permissions=discord.Permissions(manage_messages=True))
 

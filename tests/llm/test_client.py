@@ -678,6 +678,22 @@ async def test_every_call_is_reported(server: ModelServer, connect: Connect) -> 
     assert (bad.session_id, bad.finish_reason, bad.error, bad.attempts) == (8, None, "model-unavailable", 1)
 
 
+async def test_a_request_that_keeps_its_own_record_is_reported_to_it_alone(
+    server: ModelServer, connect: Connect
+) -> None:
+    ours: list[ModelCall] = []
+    own: list[ModelCall] = []
+    client = connect(on_call=ours.append)
+    await client.complete(reply(session_id=7, on_call=own.append))
+    server.replies.append(Script.failure(401))
+    with pytest.raises(ModelUnavailable):
+        await client.complete(reply(session_id=8, on_call=own.append))
+    await client.complete(reply(session_id=9))
+
+    assert [(call.session_id, call.error) for call in own] == [(7, None), (8, "model-key")]
+    assert [call.session_id for call in ours] == [9]
+
+
 async def test_a_failing_record_costs_no_answer(
     server: ModelServer, connect: Connect, caplog: pytest.LogCaptureFixture
 ) -> None:

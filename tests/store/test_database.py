@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import func, insert, select
 from sqlalchemy.exc import IntegrityError, StatementError
 
-from bot.store import Store
+from bot.store import Call, Store
 from bot.store.database import Database
 from bot.store.tables import folds, messages, webhooks
 from tests.store.tale import Tale
@@ -115,7 +115,7 @@ async def test_a_read_sees_one_state(store: Store) -> None:
 
 async def test_times_come_back_aware_and_in_utc(tale: Tale) -> None:
     tokyo = datetime(2026, 4, 2, 5, 30, 1, 250_000, tzinfo=timezone(timedelta(hours=9)))
-    await tale.store.record_call("reply", None, "small", 1, 1, 1, "ok", 1, 5, tokyo)
+    await tale.store.record_calls(Call("reply", None, "small", 1, 1, 1, "ok", 1, 5, tokyo))
 
     (call,) = await tale.store.calls(None)
     assert call.at == tokyo

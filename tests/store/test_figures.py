@@ -12,7 +12,7 @@ from bot.memory.memories import MemoryKind
 from bot.memory.moderation import FlagState
 from bot.memory.people import JudgementKind
 from bot.memory.story import FoldKind, FoldState
-from bot.store import Store
+from bot.store import Call, Store
 from bot.store.tables import calls, folds
 from tests.store.persons import morning
 from tests.store.tale import MIO, START, Tale, begin, condensed, event, later, loose_end, never, render, said
@@ -37,11 +37,11 @@ async def asked(
     """A request of the story, with 50 tokens written unless it got no answer."""
     answered = not outcome.startswith("model-")
     tokens: tuple[int | None, int | None, int | None] = (prompt, cached, 50) if answered else (None, None, None)
-    await tale.store.record_call(
+    await tale.store.record_calls(Call(
         purpose, tale.session_id, "small", *tokens, outcome, 1, milliseconds, at or later(1),
         waited_milliseconds=waited, interruptions=0 if purpose == "reply" else 1, rejection=rejection,
         epoch=epoch if purpose == "reply" else None, forced_cuts=cuts if purpose == "reply" else None,
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 async def worked(tale: Tale, kind: FoldKind, seconds: float, *, failures: tuple[str, ...] = ()) -> None:
@@ -170,7 +170,7 @@ async def test_ordinary_turns_are_those_before_which_nothing_changed_the_prompt(
 
 async def test_requests_of_an_older_version_are_no_ordinary_turns_and_in_no_picture(tale: Tale) -> None:
     for _ in range(2):
-        await tale.store.record_call("reply", tale.session_id, "small", 1_000, 900, 50, "stop", 1, 5, START)
+        await tale.store.record_calls(Call("reply", tale.session_id, "small", 1_000, 900, 50, "stop", 1, 5, START))
     await asked(tale, 1_000, 800)
 
     story = await tale.store.story_figures(tale.session_id)
@@ -267,7 +267,7 @@ async def test_all_stories_together(store: Store, tale: Tale) -> None:
     for speaker in (MIO, MIO + 60):
         masked = replace(other.message("I am a mask.", by=speaker, name="Nao"), persona_id=speaker)
         assert await store.add_player_turn(other.session_id, masked, said("I am a mask."), 10, never())
-    await store.record_call("judge", None, "large", 700, None, 40, "stop", 1, 9_000, START, rejection="not_json")
+    await store.record_calls(Call("judge", None, "large", 700, None, 40, "stop", 1, 9_000, START, rejection="not_json"))
     await store.stop_session(other.session_id, later(90))
     await morning(tale)
 

@@ -20,7 +20,7 @@ from bot.memory.policy import Stretch
 from bot.memory.prompt import Card
 from bot.memory.story import FoldKind, FoldState, Head, Place, Scope
 from bot.memory.turns import Author, AuthorKind, Beat, BeatKind, Citation, Telling, Turn, TurnState
-from bot.store import Store
+from bot.store import Call, Store
 from bot.store.cast_tables import cast, heads, tails
 from bot.store.own_data import OwnName
 from bot.store.people_tables import (
@@ -561,7 +561,7 @@ async def test_a_story_in_which_nobody_else_ever_wrote_goes_whole(store: Store) 
     await tale.chapter(1, 2, event("zanzibarquilt", 1), event("Rin nods.", 2))
     await tale.synopsis((1,), _condensed("All of it.", 1, 2))
     await other.player("Hello.", by=KAI, name="Kai")
-    await store.record_call("reply", tale.session_id, "small", 1, 0, 1, "stop", 1, 5, START)
+    await store.record_calls(Call("reply", tale.session_id, "small", 1, 0, 1, "stop", 1, 5, START))
     await speak(tale, "zanzibarquilt", await adopt(store))
     assert await store.rewind(tale.session_id, 2, by=MIO, at=later(), render=render)
     assert await store.add_flag(tale.session_id, 1, by=MIO, why="No.", at=START, since=START, most=9)

@@ -13,7 +13,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, inspect, text
 
 from bot.errors import DatabaseTooNew
-from bot.store import Store, upgrade
+from bot.store import Call, Store, upgrade
 from bot.store.database import Database
 from bot.store.migrate import MIGRATIONS
 from bot.store.search import is_of_index
@@ -139,17 +139,17 @@ async def test_requests_of_the_version_before_statistics_are_kept(url: str) -> N
 
     async with await Store.open(url) as store:
         tale = await begin(store)
-        await store.record_call("reply", tale.session_id, "small", 900, 850, 40, "stop", 1, 1_250, START)
+        await store.record_calls(Call("reply", tale.session_id, "small", 900, 850, 40, "stop", 1, 1_250, START))
         before = await store.calls(None)
         async with store._database.write() as connection:
             await connection.run_sync(down)
 
     async with await Store.open(url) as store:
         assert await store.calls(None) == before
-        await store.record_call(
+        await store.record_calls(Call(
             "reply", tale.session_id, "small", 950, 900, 40, "stop", 1, 1_250, START,
             waited_milliseconds=20, interruptions=0, epoch=0, forced_cuts=0,
-        )  # fmt: skip
+        ))  # fmt: skip
         story = await store.story_figures(tale.session_id)
         assert (story.figures.reuse.prompt, story.figures.ordinary.prompt, len(story.points)) == (1_850, 0, 1)
 

@@ -19,11 +19,11 @@ async def test_a_ratio_is_kept_for_each_model_and_script(store: Store) -> None:
 
 async def test_calls_are_on_record_for_a_session_and_in_all(tale: Tale) -> None:
     store, session = tale.store, tale.session_id
-    await store.record_call("reply", session, "small", 900, 850, 40, "ok", 1, 1_250, later(1))
-    await store.record_call("probe", None, "small", None, None, None, "timeout", 3, 9_000, later(2))
+    await store.record_calls(Call("reply", session, "small", 900, 850, 40, "ok", 1, 1_250, later(1)))
+    await store.record_calls(Call("probe", None, "small", None, None, None, "timeout", 3, 9_000, later(2)))
 
-    reply = Call(1, "reply", session, "small", 900, 850, 40, "ok", 1, 1_250, later(1))
-    probe = Call(2, "probe", None, "small", None, None, None, "timeout", 3, 9_000, later(2))
+    reply = Call("reply", session, "small", 900, 850, 40, "ok", 1, 1_250, later(1), id=1)
+    probe = Call("probe", None, "small", None, None, None, "timeout", 3, 9_000, later(2), id=2)
     assert await store.calls(session) == (reply,)
     assert await store.calls(None) == (reply, probe)
     assert await store.calls(session + 1) == ()
