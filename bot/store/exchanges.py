@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, delete, exists, func, insert, literal, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.memory.people import ExchangeState, JudgementKind
 from bot.memory.story import FoldState, Session
 from bot.memory.turns import AuthorKind, Turn, TurnState
-from bot.store.people import drop_tails_of_character, lock_people, may_be_remembered, unwilling_of
+from bot.store.people import drop_tails_of_character, is_unwilling, lock_people, may_be_remembered
 from bot.store.people_tables import (
     acquaintances,
     exchanges,
@@ -34,9 +34,9 @@ _THERE: Final = (TurnState.KEPT, TurnState.WRITING)
 
 # What every reply needs is put together once: building a statement takes SQLAlchemy longer than executing it.
 _ADD: Final = insert(exchanges)
-_FRESH: Final = select(func.count()).where(
-    exchanges.c.acquaintance_id == bindparam("acquaintance"), exchanges.c.state == ExchangeState.FRESH
-)
+_IS_FRESH: Final = exchanges.c.state == ExchangeState.FRESH
+_OF_ACQUAINTANCE: Final = exchanges.c.acquaintance_id == bindparam("acquaintance")
+_FRESH: Final = select(func.count()).where(_OF_ACQUAINTANCE, _IS_FRESH)
 _UNDER_WAY: Final = select(
     exists().where(
         judgements.c.acquaintance_id == bindparam("acquaintance"),
@@ -44,40 +44,62 @@ _UNDER_WAY: Final = select(
         judgements.c.state.in_(OPEN),
     )
 )
-_OF_SESSION: Final = turns.c.session_id == bindparam("session")
-_REPLY_BEFORE: Final = (
-    select(turns.c.seq)
+_REPLIES: Final = turns.alias("replies")
+_REPLY_BEFORE: Final = func.coalesce(
+    select(_REPLIES.c.seq)
     .where(
-        _OF_SESSION,
-        turns.c.seq < bindparam("reply"),
-        turns.c.author_kind == AuthorKind.CHARACTER,
-        turns.c.state.in_(_THERE),
+        _REPLIES.c.session_id == bindparam("session"),
+        _REPLIES.c.seq < bindparam("reply"),
+        _REPLIES.c.author_kind == AuthorKind.CHARACTER,
+        _REPLIES.c.state.in_(_THERE),
     )
-    .order_by(turns.c.seq.desc())
+    .order_by(_REPLIES.c.seq.desc())
     .limit(1)
+    .scalar_subquery(),
+    0,
 )
+# The turns that a reply answers, of those whom its character may remember, with what is known of them.
 _ANSWERED: Final = (
-    select(turns.c.author_id, turns.c.author_name, turns.c.seq)
+    select(
+        turns.c.author_id,
+        turns.c.author_name,
+        turns.c.seq,
+        _REPLY_BEFORE.label("previous"),
+        acquaintances.c.id.label("acquaintance_id"),
+        acquaintances.c.name.label("known_as"),
+    )
+    .outerjoin_from(
+        turns,
+        acquaintances,
+        and_(acquaintances.c.character_id == bindparam("character"), acquaintances.c.player_id == turns.c.author_id),
+    )
     .where(
-        _OF_SESSION,
-        turns.c.seq > bindparam("previous"),
+        turns.c.session_id == bindparam("session"),
+        turns.c.seq > _REPLY_BEFORE,
         turns.c.seq < bindparam("reply"),
         turns.c.author_kind == AuthorKind.PLAYER,
         turns.c.state == TurnState.KEPT,
         turns.c.in_character,
+        acquaintances.c.remembered.is_not(False),
+        ~is_unwilling(turns.c.author_id),
     )
     .order_by(turns.c.seq)
 )
 _KNOWN: Final = select(acquaintances).where(
     acquaintances.c.character_id == bindparam("character"), acquaintances.c.player_id == bindparam("player")
 )
-_SINCE: Final = (
-    exchanges.c.acquaintance_id == bindparam("acquaintance"),
-    exchanges.c.session_id == bindparam("session"),
-    exchanges.c.reply > bindparam("previous"),
+_SINCE: Final = and_(exchanges.c.session_id == bindparam("session"), exchanges.c.reply > bindparam("previous"))
+# How many exchanges with a person wait, how many of them only for a reply that is gone, and up to which other such reply
+# was judged.
+_STANDING: Final = select(
+    _FRESH.scalar_subquery().label("waiting"),
+    _FRESH.where(_SINCE).scalar_subquery().label("unanswered"),
+    select(func.coalesce(func.max(exchanges.c.reply), 0))
+    .where(_OF_ACQUAINTANCE, _SINCE, ~_IS_FRESH)
+    .scalar_subquery()
+    .label("judged_to"),
 )
-_AFTER: Final = select(exchanges.c.reply, exchanges.c.state).where(*_SINCE)
-_REPLACE: Final = delete(exchanges).where(*_SINCE, exchanges.c.state == ExchangeState.FRESH)
+_DROP_UNANSWERED: Final = delete(exchanges).where(_OF_ACQUAINTANCE, _IS_FRESH, _SINCE)
 
 
 async def plan_judgement(
@@ -108,9 +130,12 @@ async def plan_judgement(
 
 async def plan_if_enough(connection: AsyncConnection, acquaintance_id: int, at: datetime) -> None:
     """Plan the judgement of the oldest exchanges when enough of them wait and none is planned or under way."""
-    if int(await connection.scalar(_FRESH, {"acquaintance": acquaintance_id}) or 0) < ENOUGH:
-        return
-    if not await connection.scalar(_UNDER_WAY, {"acquaintance": acquaintance_id}):
+    waiting = await connection.scalar(_FRESH, {"acquaintance": acquaintance_id})
+    await _plan_if_enough(connection, acquaintance_id, int(waiting or 0), at)
+
+
+async def _plan_if_enough(connection: AsyncConnection, acquaintance_id: int, waiting: int, at: datetime) -> None:
+    if waiting >= ENOUGH and not await connection.scalar(_UNDER_WAY, {"acquaintance": acquaintance_id}):
         await plan_judgement(connection, acquaintance_id, JudgementKind.NOTES, at)
 
 
@@ -119,31 +144,28 @@ async def note_exchanges(connection: AsyncConnection, session: Session, reply: T
 
     Within a transaction that holds the session. What was judged already with a reply that is gone is not judged again.
     """
-    place = {"session": session.id, "reply": reply.seq}
-    previous = await connection.scalar(_REPLY_BEFORE, place) or 0
-    seqs: dict[int, list[int]] = defaultdict(list)
-    names: dict[int, str] = {}
-    for row in await connection.execute(_ANSWERED, {**place, "previous": previous}):
-        seqs[row.author_id].append(row.seq)
-        names[row.author_id] = row.author_name
-    left_out = await unwilling_of(connection, seqs)
     character_id = session.author(reply).id
     await lock_people(connection, character_id)
-    for player_id in sorted(seqs.keys() - left_out):
-        acquaintance_id = await meet(connection, character_id, player_id, names[player_id])
-        if acquaintance_id is None:
+    answered: dict[int, list[Any]] = defaultdict(list)
+    place = {"session": session.id, "reply": reply.seq, "character": character_id}
+    for row in await connection.execute(_ANSWERED, place):
+        answered[row.author_id].append(row)
+    for player_id, rows in sorted(answered.items()):
+        newest = rows[-1]
+        acquaintance_id = newest.acquaintance_id
+        if acquaintance_id is None or newest.known_as != newest.author_name:
+            acquaintance_id = await meet(connection, character_id, player_id, newest.author_name)
+        after = {"acquaintance": acquaintance_id, "session": session.id, "previous": newest.previous}
+        standing = (await connection.execute(_STANDING, after)).one()
+        if standing.unanswered:
+            await connection.execute(_DROP_UNANSWERED, after)
+        first = next((row.seq for row in rows if row.seq > standing.judged_to), None)
+        if first is None:
             continue
-        judged_to = await _replace_unanswered(connection, acquaintance_id, session.id, previous)
-        new = [seq for seq in seqs[player_id] if seq > judged_to]
-        if new:
-            exchange = {
-                "acquaintance_id": acquaintance_id,
-                "session_id": session.id,
-                "first": new[0],
-                "reply": reply.seq,
-            }
-            await connection.execute(_ADD, {**exchange, "state": ExchangeState.FRESH})
-            await plan_if_enough(connection, acquaintance_id, reply.at)
+        exchange = {"acquaintance_id": acquaintance_id, "session_id": session.id, "first": first, "reply": reply.seq}
+        await connection.execute(_ADD, {**exchange, "state": ExchangeState.FRESH})
+        waiting = standing.waiting - standing.unanswered + 1
+        await _plan_if_enough(connection, acquaintance_id, waiting, reply.at)
 
 
 async def reach_people(connection: AsyncConnection, session: Session, changed: Sequence[Turn], at: datetime) -> None:
@@ -271,12 +293,3 @@ async def meet(connection: AsyncConnection, character_id: int, player_id: int, n
     if row.name != name:
         await connection.execute(update(acquaintances).where(acquaintances.c.id == row.id).values(name=name))
     return int(row.id)
-
-
-async def _replace_unanswered(connection: AsyncConnection, acquaintance_id: int, session_id: int, previous: int) -> int:
-    """Take away the waiting exchanges whose reply is gone; the seq up to which others of those were judged, or 0."""
-    after = {"acquaintance": acquaintance_id, "session": session_id, "previous": previous}
-    rows = (await connection.execute(_AFTER, after)).all()
-    if any(row.state is ExchangeState.FRESH for row in rows):
-        await connection.execute(_REPLACE, after)
-    return max((row.reply for row in rows if row.state is not ExchangeState.FRESH), default=0)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy import (
     BindParameter,
+    ColumnElement,
     CompoundSelect,
     bindparam,
     delete,
@@ -64,7 +65,7 @@ from bot.store.portraits import (
     remove_notes,
     traits_of,
 )
-from bot.store.rows import Topic, drop_tails
+from bot.store.rows import Topic, drop_tails, hold
 from bot.store.tables import characters, messages, sessions, turns
 
 
@@ -73,6 +74,11 @@ def unwilling(player_ids: Collection[int] | BindParameter[Any]) -> CompoundSelec
     return union(
         *(select(table.c.player_id).where(table.c.player_id.in_(player_ids)) for table in (strangers, forgettings))
     )
+
+
+def is_unwilling(player_id: ColumnElement[int]) -> ColumnElement[bool]:
+    """Whether the person of a row is one whom no character may remember."""
+    return or_(*(exists().where(table.c.player_id == player_id) for table in (strangers, forgettings)))
 
 
 # What every reply needs is put together once: building a statement takes SQLAlchemy longer than executing it.
@@ -240,14 +246,9 @@ class PeopleStore(Topic):
             return bool(await connection.scalar(select(exists().where(strangers.c.player_id == player_id))))
 
 
-async def unwilling_of(connection: AsyncConnection, player_ids: Collection[int]) -> set[int]:
-    """Those of the persons whom no character may remember."""
-    return set(await connection.scalars(_UNWILLING, {"players": list(player_ids)}))
-
-
 async def lock_people(connection: AsyncConnection, character_id: int) -> None:
     """Let nobody else change what a character knows of persons until the end of the transaction."""
-    await connection.execute(_LOCK, {"character": character_id})
+    await hold(connection, _LOCK, {"character": character_id})
 
 
 async def drop_tails_of_character(connection: AsyncConnection, character_id: int) -> None:

@@ -172,19 +172,33 @@ async def lock_session(connection: AsyncConnection, session_id: int) -> Session:
     return found[0]
 
 
-async def lock_session_of_turn(connection: AsyncConnection, turn_id: int) -> tuple[Session, Turn]:
-    """A turn with its session, locked. Raises LookupError."""
+async def lock_session_with(connection: AsyncConnection, turn_id: int) -> Session:
+    """The session of a turn, locked. Raises LookupError."""
     found = await read_sessions(connection, _LOCKED_OF_TURN, {"turn": turn_id})
     if not found:
         raise LookupError(f"no turn {turn_id}")
+    return found[0]
+
+
+async def lock_session_of_turn(connection: AsyncConnection, turn_id: int) -> tuple[Session, Turn]:
+    """A turn with its session, locked. Raises LookupError."""
+    session = await lock_session_with(connection, turn_id)
     # Read only now: another transaction may have held the session until a moment ago.
-    return found[0], turn_of((await connection.execute(_TURN, {"turn": turn_id})).one())
+    return session, turn_of((await connection.execute(_TURN, {"turn": turn_id})).one())
+
+
+async def hold(connection: AsyncConnection, lock: Select[Any], parameters: Mapping[str, Any]) -> None:
+    """Let nobody else change the row that a statement locks until the end of the transaction.
+
+    One that writes has SQLite to itself.
+    """
+    if connection.dialect.name != "sqlite":
+        await connection.execute(lock, parameters)
 
 
 async def hold_session_of_turn(connection: AsyncConnection, turn_id: int) -> None:
-    """Let nobody else change a turn's session until the end of the transaction. Raises LookupError."""
-    if await connection.scalar(_HELD_OF_TURN, {"turn": turn_id}) is None:
-        raise LookupError(f"no turn {turn_id}")
+    """Let nobody else change a turn's session until the end of the transaction."""
+    await hold(connection, _HELD_OF_TURN, {"turn": turn_id})
 
 
 async def lock_session_of_fold(connection: AsyncConnection, fold_id: int) -> tuple[Session, Fold]:

@@ -7,7 +7,20 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, bindparam, delete, exists, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Update,
+    and_,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.story import LastMessage, Session, Snapshot, Tail
@@ -21,7 +34,7 @@ from bot.store.rows import (
     Topic,
     hold_session_of_turn,
     lock_session,
-    lock_session_of_turn,
+    lock_session_with,
     read_session,
     read_sessions,
     take_seq,
@@ -74,7 +87,9 @@ _MESSAGES: Final = (
 )
 _TURN_OF_MESSAGE: Final = select(messages.c.turn_id).where(messages.c.message_id == bindparam("message"))
 _OF_TURN: Final = update(turns).where(turns.c.id == bindparam("turn"))
-_WRITE_ON: Final = _OF_TURN.returning(turns)
+_FINISH: Final = _OF_TURN.where(turns.c.state == TurnState.WRITING).returning(turns)
+_STOOD: Final = and_(turns.c.state == TurnState.KEPT, turns.c.delivered, turns.c.telling.is_(None))
+_SHOW: Final = _OF_TURN.values(delivered=False, telling=case((_STOOD, 1), else_=turns.c.telling))
 _DELIVER: Final = _OF_TURN.values(delivered=True)
 _WAITS: Final = select(_waits(bindparam("session")))
 _RAW: Final = (
@@ -187,13 +202,14 @@ class TurnStore(Topic):
         recorded with it. Raises LookupError when the turn is not being written.
         """
         async with self._database.write() as connection:
-            session, turn = await lock_session_of_turn(connection, turn_id)
-            if turn.state is not TurnState.WRITING:
+            session = await lock_session_with(connection, turn_id)
+            finished = {"turn": turn_id, **values_of(telling), "state": TurnState.KEPT, "delivered": False}
+            row = (await connection.execute(_FINISH, finished)).one_or_none()
+            if row is None:
                 raise LookupError(f"turn {turn_id} is not being written")
+            turn = turn_of(row)
             if people:
                 await note_exchanges(connection, session, turn)
-            finished = {"turn": turn_id, **values_of(telling), "state": TurnState.KEPT, "delivered": False}
-            turn = turn_of((await connection.execute(_WRITE_ON, finished)).one())
             await keep_tail(connection, session, turn, tail)
             await index_new_turn(connection, session.id, turn)
             await plan_if_due(connection, session, due)
@@ -206,7 +222,7 @@ class TurnStore(Topic):
         One that stood in the channel before, and is only told again, stays in the story.
         """
         async with self._database.write() as connection:
-            session, _ = await lock_session_of_turn(connection, turn_id)
+            session = await lock_session_with(connection, turn_id)
             given_up = (
                 update(turns)
                 .where(
@@ -230,24 +246,22 @@ class TurnStore(Topic):
     async def show_messages(self, turn_id: int, channel_id: int, message_ids: Sequence[int]) -> None:
         """Record that these messages, beside those known, begin to carry a reply, which is not delivered with that.
 
-        One that was delivered before is in its first telling at least.
+        One that was delivered before is in its first telling at least. Raises LookupError.
         """
         async with self._database.write() as connection:
-            await hold_session_of_turn(connection, turn_id)
+            await _change(connection, turn_id, _SHOW)
             await _tie(connection, turn_id, channel_id, message_ids)
-            of_id = update(turns).where(turns.c.id == turn_id)
-            stood = of_id.where(turns.c.state == TurnState.KEPT, turns.c.delivered, turns.c.telling.is_(None))
-            await connection.execute(stood.values(telling=1))
-            await connection.execute(of_id.values(delivered=False))
 
     async def tie_messages(self, turn_id: int, channel_id: int, message_ids: Sequence[int]) -> None:
-        """Record that exactly these messages carry a reply, which is delivered with that; doing it twice is harmless."""
+        """Record that exactly these messages carry a reply, which is delivered with that; doing it twice is harmless.
+
+        Raises LookupError.
+        """
         async with self._database.write() as connection:
-            await hold_session_of_turn(connection, turn_id)
+            await _change(connection, turn_id, _DELIVER)
             tied = await _tie(connection, turn_id, channel_id, message_ids)
             for message_id in tied.difference(message_ids):
                 await connection.execute(_DROP_MESSAGE, {"message": message_id})
-            await connection.execute(_DELIVER, {"turn": turn_id})
 
     async def messages_of(self, turn_id: int) -> tuple[int, ...]:
         """The messages that carry a turn, in the order of their ids."""
@@ -367,6 +381,13 @@ async def _with_sessions(connection: AsyncConnection, statement: Select[Any]) ->
 async def write_turn(connection: AsyncConnection, **values: Any) -> Turn:
     """Put a turn in its place; ``values`` are its columns."""
     return turn_of((await connection.execute(_ADD_TURN, values)).one())
+
+
+async def _change(connection: AsyncConnection, turn_id: int, statement: Update) -> None:
+    """Change a turn, with its session held. Raises LookupError."""
+    await hold_session_of_turn(connection, turn_id)
+    if not (await connection.execute(statement, {"turn": turn_id})).rowcount:
+        raise LookupError(f"no turn {turn_id}")
 
 
 async def _tie(connection: AsyncConnection, turn_id: int, channel_id: int, message_ids: Sequence[int]) -> set[int]:
