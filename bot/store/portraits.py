@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
-from sqlalchemy import Column, ColumnElement, Exists, Row, Select, Table, and_, delete, exists, insert, select
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Exists,
+    Row,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    insert,
+    select,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.people import Acquaintance, FormerText, Note, Source, Trait
@@ -37,6 +50,22 @@ NOTES_IN_SIGHT: Final = ~_resting(note_sources, _OF_NOTE, _ASIDE)
 TRAITS_IN_SIGHT: Final = ~_resting(trait_sources, _OF_TRAIT, _ASIDE) | _resting(trait_sources, _OF_TRAIT, ~_ASIDE)
 
 
+def _sources_of(table: Table, *conditions: ColumnElement[bool]) -> Select[Any]:
+    owner = _owner(table)
+    of_owners = owner.in_(bindparam("owners", expanding=True))
+    found = select(owner.label("owner"), table.c.session_id, table.c.seq, table.c.beat)
+    return found.where(of_owners, *conditions).order_by(owner, table.c.position)
+
+
+def _owner(table: Table) -> Column[Any]:
+    return table.primary_key.columns[0]
+
+
+# What every reply needs is put together once: building a statement takes SQLAlchemy longer than executing it.
+_SOURCES_OF_NOTES: Final = _sources_of(note_sources)
+_SOURCES_OF_TRAITS: Final = _sources_of(trait_sources, trait_sources.c.former.is_(False))
+
+
 def acquaintance_of(row: Row[Any]) -> Acquaintance:
     """An acquaintance, of a row of ``ACQUAINTANCES``."""
     return Acquaintance(
@@ -65,7 +94,7 @@ async def read_notes(connection: AsyncConnection, *conditions: ColumnElement[boo
 async def notes_of(connection: AsyncConnection, found: Iterable[Row[Any]]) -> dict[int, tuple[Note, ...]]:
     """Notes with their sources, of rows that a statement made of ``NOTES`` selects."""
     rows = list(found)
-    sources = await _sources(connection, note_sources, note_sources.c.note_id.in_([row.id for row in rows]))
+    sources = await _sources(connection, _SOURCES_OF_NOTES, [row.id for row in rows])
     told: dict[int, list[Note]] = defaultdict(list)
     for row in rows:
         note = Note(row.id, row.text, row.at, sources.get(row.id, ()), row.judged, row.absorbed)
@@ -81,8 +110,7 @@ async def read_traits(connection: AsyncConnection, *conditions: ColumnElement[bo
 async def traits_of(connection: AsyncConnection, found: Iterable[Row[Any]]) -> dict[int, tuple[Trait, ...]]:
     """Traits with their sources, of rows that a statement made of ``TRAITS`` selects."""
     rows = list(found)
-    of_rows = trait_sources.c.trait_id.in_([row.id for row in rows])
-    sources = await _sources(connection, trait_sources, of_rows, trait_sources.c.former.is_(False))
+    sources = await _sources(connection, _SOURCES_OF_TRAITS, [row.id for row in rows])
     held: dict[int, list[Trait]] = defaultdict(list)
     for row in rows:
         values = {name: value for name, value in row._mapping.items() if name not in ("acquaintance_id", "imported")}
@@ -126,14 +154,10 @@ async def remove_traits(connection: AsyncConnection, trait_ids: Collection[int])
 
 
 async def _sources(
-    connection: AsyncConnection, table: Table, *conditions: ColumnElement[bool]
+    connection: AsyncConnection, of_owners: Select[Any], owner_ids: Sequence[int]
 ) -> dict[int, tuple[Source, ...]]:
-    owner = _owner(table)
+    """What notes or traits come from, in order, by their ids."""
     found: dict[int, list[Source]] = defaultdict(list)
-    for row in await connection.execute(select(table).where(*conditions).order_by(owner, table.c.position)):
-        found[row._mapping[owner.name]].append(Source(row.session_id, row.seq, row.beat))
+    for row in await connection.execute(of_owners, {"owners": owner_ids}) if owner_ids else ():
+        found[row.owner].append(Source(row.session_id, row.seq, row.beat))
     return {owner_id: tuple(sources) for owner_id, sources in found.items()}
-
-
-def _owner(table: Table) -> Column[Any]:
-    return table.primary_key.columns[0]

@@ -193,6 +193,14 @@ async def test_only_what_did_not_reach_the_players_can_fail(tale: Tale) -> None:
     assert [turn.seq for turn in await tale.store.turns(tale.session_id, 1, 9)] == [1, 2, 3]
 
 
+async def test_no_message_is_tied_to_a_turn_that_is_gone(tale: Tale) -> None:
+    for tie in (tale.store.tie_messages, tale.store.show_messages):
+        with pytest.raises(LookupError):
+            await tie(999, tale.channel_id, [70])
+
+    assert await tale.store.tied([70]) == frozenset()
+
+
 async def test_tied_messages_lead_to_the_reply_and_deliver_it(tale: Tale) -> None:
     await tale.player()
     reply = await tale.reply(deliver=False)
