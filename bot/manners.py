@@ -8,14 +8,14 @@ from __future__ import annotations
 import logging
 import math
 from collections import deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
 from bot.engine import Engine
-from bot.errors import Refused
+from bot.errors import NotFound, Refused
 from bot.memory.manners import Marks, Mode, SessionManners
 from bot.memory.story import Session
 from bot.memory.turns import Turn
@@ -110,12 +110,18 @@ class Manners:
             )
         return chosen
 
-    async def admit(self, session: Session) -> Wait | None:
+    async def waiting(self, session_id: int) -> tuple[Session, Sequence[Turn]]:
+        """A session and the turns in it that wait for an answer. Raises NotFound."""
+        try:
+            return await self._store.waiting(session_id)
+        except LookupError as error:
+            raise NotFound("session-unknown") from error
+
+    def admit(self, session: Session, waiting: Sequence[Turn]) -> Wait | None:
         """Let a session be answered now, which counts as a reply to all who wait, or say how long that has to wait.
 
         One whose turn it is brings along those who are over their limit.
         """
-        waiting = await self._store.waiting_turns(session.id)
         if not waiting:
             return None
         now, guild_id = self._clock(), session.place.guild_id

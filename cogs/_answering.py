@@ -34,9 +34,9 @@ async def answer(bot: KataribeBot, channel: discord.abc.MessageableChannel, sess
             if bot.failures[session_id] != failures:
                 return
             try:
-                session = await bot.engine.session(session_id)
+                session, waiting = await bot.manners.waiting(session_id)
                 require_age_restriction(channel, session)
-                wait = await bot.manners.admit(session)
+                wait = bot.manners.admit(session, waiting)
                 if wait is not None:
                     set_alarm(bot, channel, session_id, wait, partial(answer, bot, channel, session_id))
                     return

@@ -30,7 +30,7 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
 
 
 async def admit(scene: Scene) -> Wait | None:
-    return await scene.core.manners.admit(await scene.core.engine.session(scene.session.id))
+    return scene.core.manners.admit(*await scene.core.manners.waiting(scene.session.id))
 
 
 async def say(scene: Scene, text: str, *, by: int = MIO, name: str = "Mio") -> None:

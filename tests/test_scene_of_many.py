@@ -187,7 +187,7 @@ async def played(scene: Scene) -> Play:
             scene.clock.pass_by(seconds=31)
             await scene.core.folder.run_due()
     play.turns = await scene.core.store.turns(scene.session.id, 1, 10_000)
-    play.waiting = await scene.core.store.waiting_turns(scene.session.id)
+    play.waiting = (await scene.core.store.waiting(scene.session.id))[1]
     play.memory = await scene.core.store.memory(scene.session.id)
     return play
 

@@ -7,10 +7,11 @@ from typing import Final
 from sqlalchemy import bindparam, select, update
 
 from bot.memory.manners import SessionManners
+from bot.memory.story import Session
 from bot.memory.turns import Turn
-from bot.store.rows import Topic, lock_session, turn_of
+from bot.store.rows import Topic, lock_session, read_session
 from bot.store.tables import sessions, turns
-from bot.store.turns import waiting
+from bot.store.turns import read_turns, waiting
 
 _WAITING: Final = select(turns).where(*waiting(bindparam("session"))).order_by(turns.c.seq)
 
@@ -27,7 +28,13 @@ class MannersStore(Topic):
                 written.values(mode=manners.mode, pause_seconds=manners.pause_seconds, marks=manners.marks)
             )
 
-    async def waiting_turns(self, session_id: int) -> tuple[Turn, ...]:
-        """The players' turns that the next reply has to answer, in order; those that it only takes along are not among them."""
+    async def waiting(self, session_id: int) -> tuple[Session, tuple[Turn, ...]]:
+        """A session and the players' turns that its next reply has to answer, in order.
+
+        Those that it only takes along are not among them. Raises LookupError.
+        """
         async with self._database.read() as connection:
-            return tuple(turn_of(row) for row in await connection.execute(_WAITING, {"session": session_id}))
+            session = await read_session(connection, session_id)
+            if session is None:
+                raise LookupError(f"no session {session_id}")
+            return session, await read_turns(connection, _WAITING, {"session": session_id})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, Final
@@ -366,9 +366,11 @@ class TurnStore(Topic):
             return (await read_turns(connection, statement))[::-1]
 
 
-async def read_turns(connection: AsyncConnection, statement: Select[Any]) -> tuple[Turn, ...]:
+async def read_turns(
+    connection: AsyncConnection, statement: Select[Any], parameters: Mapping[str, Any] | None = None
+) -> tuple[Turn, ...]:
     """The turns that a statement selects."""
-    return tuple(turn_of(row) for row in await connection.execute(statement))
+    return tuple(turn_of(row) for row in await connection.execute(statement, parameters))
 
 
 async def _with_sessions(connection: AsyncConnection, statement: Select[Any]) -> tuple[tuple[Session, Turn], ...]:

@@ -197,7 +197,7 @@ async def test_one_whom_a_reply_calls_answers_too_and_then_it_is_the_players_tur
     assert "Brom is a smith" not in first.prompt
     assert "Brom is a smith" in second.prompt
     assert second.messages[-1]["content"].splitlines() == ["Mio: Rin, what happened?", "Rin: “Brom, tell them.”"]
-    assert await world.store.waiting_turns(session.id) == ()
+    assert (await world.store.waiting(session.id))[1] == ()
 
 
 async def test_what_arrives_meanwhile_is_answered_by_whom_each_message_calls(world: World, session: Session) -> None:
@@ -208,14 +208,14 @@ async def test_what_arrives_meanwhile_is_answered_by_whom_each_message_calls(wor
     await world.server.arrived(1)
     world.env.backend.create_message(world.channel.id, world.sora.id, "Brom, two?")
     world.env.backend.create_message(world.channel.id, world.mio.id, "Rin, three?")
-    while len(await world.store.waiting_turns(session.id)) < 2:
+    while len((await world.store.waiting(session.id))[1]) < 2:
         await asyncio.sleep(0)
     gate.set()
     await world.env.settle()
 
     replies = [said for said in world.said() if said[0] in ("Rin", "Brom")]
     assert replies == [("Rin", "“First.”"), ("Brom", "“Second.”"), ("Rin", "“Third.”")]
-    assert await world.store.waiting_turns(session.id) == ()
+    assert (await world.store.waiting(session.id))[1] == ()
     assert len(world.server.of("reply")) == 3
 
 

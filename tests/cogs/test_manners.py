@@ -106,7 +106,7 @@ async def test_each_message_begins_the_pause_anew_and_one_reply_answers_them_all
     await world.env.advance_time(600)
     assert len(world.server.of("reply")) == 1
     assert world.bot.alarms == {}
-    assert await world.store.waiting_turns(session.id) == ()
+    assert (await world.store.waiting(session.id))[1] == ()
 
 
 async def test_a_pause_goes_on_after_a_restart_from_when_the_last_message_came(world: World) -> None:
@@ -229,7 +229,7 @@ async def test_a_notice_does_not_outlive_its_process_and_the_message_is_not_lost
 
     assert notice not in world.said()
     assert world.said()[-1][1] == world.bot.catalogue.text("notice-interrupted")
-    assert [turn.raw for turn in await world.store.waiting_turns(session.id)] == ["b"]
+    assert [turn.raw for turn in (await world.store.waiting(session.id))[1]] == ["b"]
 
 
 # Out of character

@@ -16,7 +16,7 @@ async def hear(tale: Tale, words: str, *, waits: bool) -> None:
 
 
 async def waiting(tale: Tale) -> list[str]:
-    return [turn.raw for turn in await tale.store.waiting_turns(tale.session_id)]
+    return [turn.raw for turn in (await tale.store.waiting(tale.session_id))[1]]
 
 
 async def test_a_session_has_the_usual_manners_until_they_are_set_and_keeps_its_own(store: Store, tale: Tale) -> None:
