@@ -6,7 +6,7 @@ Knows neither Discord nor SQL.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -17,7 +17,6 @@ from bot.memory import markup, policy, prompt
 from bot.memory.memories import SessionMemory
 from bot.memory.prompt import Card
 from bot.memory.story import Character, Member, Scope, Session
-from bot.memory.turn_taking import goes_on, next_speaker
 from bot.memory.turns import Beat, Turn
 from bot.memory.wording import Language
 from bot.rendering import Renderer
@@ -30,8 +29,6 @@ Opening = tuple[str, tuple[Beat, ...], int]
 
 # A player's turn is among so many of the newest, if anybody plays.
 _NEWEST: Final = 20
-# More players' turns than these seldom wait for one reply.
-_LOOKED_BACK: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,34 +109,22 @@ class Casting:
         return found[0]
 
     async def next_speaker(self, session_id: int) -> Member:
-        """Who writes the next reply. Raises LookupError."""
-        cast = await self._store.members(session_id)
-        if len(cast) == 1:
-            return cast[0]
-        present, turns, addressed = await self._now(session_id, cast)
-        return next_speaker(present, turns, addressed=addressed)
+        """Who writes the next reply, as it stands now. Raises LookupError."""
+        _, scene = await self._store.scene(session_id)
+        return scene.next_speaker()
 
     async def goes_on(self, session_id: int) -> bool:
         """Whether another of the cast, whom the last words called, wants to reply although nobody waits."""
-        session = await self._store.session(session_id)
-        if session is None or not session.running or len(session.cast) == 1:
+        try:
+            session, scene = await self._store.scene(session_id)
+        except LookupError:
             return False
-        present, turns, addressed = await self._now(session_id, session.cast)
-        return goes_on(present, turns, addressed=addressed)
+        return session.running and scene.goes_on()
 
     async def has_begun(self, session_id: int) -> bool:
         """Whether anybody has played in a story yet: until then it is nobody's."""
         turns = await self._store.recent_turns(session_id, _NEWEST)
         return any(turn.author.is_player for turn in turns)
-
-    async def _now(
-        self, session_id: int, cast: Sequence[Member]
-    ) -> tuple[Sequence[Member], Sequence[Turn], Mapping[int, int]]:
-        """Those of a cast who were there for the newest words, these words, and to whose words they reply."""
-        turns = await self._store.recent_turns(session_id, _LOOKED_BACK)
-        newest = max((turn.seq for turn in turns if not turn.is_out_of_character), default=0)
-        present = [member for member in cast if member.since <= newest]
-        return present, turns, await self._store.addressed([turn.id for turn in turns])
 
     async def _session(self, session_id: int) -> Session:
         session = await self._store.session(session_id)

@@ -28,6 +28,7 @@ from bot.memory.personas import without_brackets
 from bot.memory.recall import Found, Limits
 from bot.memory.story import (
     Archive,
+    Begun,
     Character,
     Head,
     LastMessage,
@@ -274,22 +275,19 @@ class Engine:
         """
         async with self.between_replies(session_id), self._recorder.collecting() as made:
             try:
-                speaker = await self.casting.next_speaker(session_id)
-                place = await self._store.begin_reply(
-                    session_id, self._clock(), unasked=unasked, character_id=speaker.character.id
-                )
+                begun = await self._store.begin_reply(session_id, self._clock(), unasked=unasked)
             except LookupError:  # the story was removed meanwhile, on a person's wish
                 return None
-            if place is None:
+            if begun is None:
                 return None
             kept = False
             try:
-                reply = await self._write(session_id, place, watch, made)
+                reply = await self._write(begun, watch, made)
                 kept = True
                 return reply
             finally:
                 if not kept:
-                    await self._store.fail_reply(place.id)
+                    await self._store.fail_reply(begun.turn.id)
 
     async def goes_on(self, session_id: int, reply: Reply | None = None) -> bool:
         """Whether another of the cast, whom the last words called, wants to reply although nobody waits.
@@ -457,13 +455,13 @@ class Engine:
 
     # Inside
 
-    async def _write(self, session_id: int, place: Turn, watch: Watch | None, made: Collected) -> Reply:
-        snapshot = await self._prompter.snapshot(session_id, place.author.id)
-        # What arrived since the place was taken stands behind it, and is answered by the next reply.
-        snapshot = replace(snapshot, turns=tuple(turn for turn in snapshot.turns if turn.seq < place.seq))
-        written = await self._writer.written(snapshot, self._draft(snapshot.session, place, watch), made.add)
+    async def _write(self, begun: Begun, watch: Watch | None, made: Collected) -> Reply:
+        snapshot = await self._prompter.prepared(begun.snapshot)
+        # What arrived since the reply was begun stands behind it, and is answered by the next one.
+        snapshot = replace(snapshot, turns=tuple(turn for turn in snapshot.turns if turn.seq < begun.turn.seq))
+        written = await self._writer.written(snapshot, self._draft(snapshot.session, begun.turn, watch), made.add)
         turn = await self._store.finish_reply(
-            place.id, written.telling, self._due(), written.tail, people=self._knows_people, calls=made.calls
+            begun.turn.id, written.telling, self._due(), written.tail, people=self._knows_people, calls=made.calls
         )
         made.calls.clear()
         await self._revive(written.tail)

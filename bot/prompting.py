@@ -84,7 +84,14 @@ class Prompter:
 
         Raises LookupError.
         """
-        return await self._counted(await self._fitting(await self._store.snapshot(session_id, character_id)))
+        return await self.prepared(await self._store.snapshot(session_id, character_id))
+
+    async def prepared(self, snapshot: Snapshot) -> Snapshot:
+        """A snapshot that was read just now, with the newest turns counted; another one when its memory was too long.
+
+        Raises LookupError.
+        """
+        return await self._counted(await self._fitting(snapshot))
 
     async def prompt(self, snapshot: Snapshot, *, halvings: int = 0) -> Prompt:
         """The prompt of a reply, cut in one piece when raw turns and memory no longer fit.

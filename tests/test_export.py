@@ -89,7 +89,7 @@ async def tale(url: str) -> AsyncIterator[Tale]:
 async def _reply(tale: Tale, raw: str, *beats: Beat) -> None:
     begun = await tale.store.begin_reply(tale.session_id, later(2))
     assert begun is not None
-    turn = await tale.store.finish_reply(begun.id, Telling(raw, beats, 10, "stop", 500, 400, 10, "small"), never())
+    turn = await tale.store.finish_reply(begun.turn.id, Telling(raw, beats, 10, "stop", 500, 400, 10, "small"), never())
     await tale.store.tie_messages(turn.id, tale.channel_id, [next(MESSAGES)])
 
 

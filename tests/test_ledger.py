@@ -121,7 +121,7 @@ class Told:
                 beats = tuple(Beat(kind, text, name) for kind, text in what)
                 raw = "\n".join(text for _, text in what)
                 turn = await self.store.finish_reply(
-                    begun.id, Telling(raw, beats, 10, "stop", 9, 9, 9, "small"), never()
+                    begun.turn.id, Telling(raw, beats, 10, "stop", 9, 9, 9, "small"), never()
                 )
             turns.append(turn)
         return turns

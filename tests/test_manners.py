@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from bot.errors import NotFound, Refused
 from bot.manners import Limit, Reason, Wait
 from bot.memory.manners import Marks, Mode, SessionManners
-from bot.memory.turns import PlayerMessage, Turn
+from bot.memory.story import Begun
+from bot.memory.turns import PlayerMessage
 from tests.support.model_server import ModelServer
 from tests.support.scene import ALEX, CHANNEL, MIO, Scene, open_scene
 
@@ -121,11 +122,11 @@ async def test_what_arrives_just_as_a_reply_begins_is_answered_by_the_next_alone
 ) -> None:
     begin_reply = scene.core.store.begin_reply
 
-    async def interrupting(*given: Any, **named: Any) -> Turn | None:
-        place = await begin_reply(*given, **named)
-        if place is not None and len(scene.server.of("reply")) == 0:
+    async def interrupting(*given: Any, **named: Any) -> Begun | None:
+        begun = await begin_reply(*given, **named)
+        if begun is not None and len(scene.server.of("reply")) == 0:
             await say(scene, "Two.")
-        return place
+        return begun
 
     monkeypatch.setattr(scene.core.store, "begin_reply", interrupting)
     scene.server.replies.extend(['"First."', '"Second."'])

@@ -244,11 +244,11 @@ async def test_a_prompt_full_of_tails_recalls_only_what_is_asked_for(server: Mod
             told.id, told.tail + " " * 200, 51, (await scene.core.store.snapshot(scene.session.id)).session.epoch
         )
         await scene.hear("My boots and the fog again.")
-        place = await scene.core.store.begin_reply(scene.session.id, scene.clock())
-        assert place is not None
+        begun = await scene.core.store.begin_reply(scene.session.id, scene.clock())
+        assert begun is not None
         due = Due(lambda raw, memory: False, scene.clock())
         beats = (Beat(BeatKind.SPEECH, "Aye.", "Rin"),)
-        await scene.core.store.finish_reply(place.id, Telling("Aye.", beats, 2, "stop"), due, kept)
+        await scene.core.store.finish_reply(begun.turn.id, Telling("Aye.", beats, 2, "stop"), due, kept)
 
         await scene.exchange("Oh, her soup and my boots.")
         assert scene.prompts()[-1].count("earlier:") == 1

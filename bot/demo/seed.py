@@ -109,13 +109,13 @@ class _Telling:
     async def _reply(self, beats: Sequence[Mapping[str, str]]) -> None:
         name = self._card.name
         raw = json.dumps({"beats": [{"speaker": name, **beat} for beat in beats]}, ensure_ascii=False)
-        place = await self._store.begin_reply(self.session.id, self._at)
-        if place is None:
+        begun = await self._store.begin_reply(self.session.id, self._at)
+        if begun is None:
             raise ValueError("the story has a reply that answers nobody")
         parsed = markup.parse_reply(raw, name)
         telling = Telling(raw, parsed, tokens.estimate(raw), "stop", model=_MODEL)
-        await self._store.finish_reply(place.id, telling, _never(self._at))
-        await self._said(place.id, markup.shown(raw, parsed, name))
+        await self._store.finish_reply(begun.turn.id, telling, _never(self._at))
+        await self._said(begun.turn.id, markup.shown(raw, parsed, name))
 
     async def _said(self, turn_id: int, text: str) -> None:
         message_id = time_snowflake(self._at)

@@ -142,6 +142,14 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class Begun:
+    """A reply that is being written, and what its prompt is made of."""
+
+    turn: Turn
+    snapshot: Snapshot
+
+
+@dataclass(frozen=True, slots=True)
 class Tail:
     """What a prompt puts before its newest turn, by the turn's id, with its size in tokens.
 

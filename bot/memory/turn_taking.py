@@ -8,6 +8,7 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final
 
@@ -17,6 +18,33 @@ from bot.memory.turns import BeatKind, Turn, TurnState, unanswered
 
 MOST_IN_A_ROW: Final = 2
 """Replies after players' words, unless more of the cast were called by a message each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A story at one moment: its cast, its newest kept turns in order, and by the ids of players' turns to which character's
+    words they reply.
+    """
+
+    cast: Sequence[Member]
+    turns: Sequence[Turn] = ()
+    addressed: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def present(self) -> Sequence[Member]:
+        """Those who were there for the newest words."""
+        newest = max((turn.seq for turn in self.turns if not turn.is_out_of_character), default=0)
+        return [member for member in self.cast if member.since <= newest]
+
+    def next_speaker(self) -> Member:
+        """Who writes the next reply."""
+        if len(self.cast) == 1:
+            return self.cast[0]
+        return next_speaker(self.present, self.turns, addressed=self.addressed)
+
+    def goes_on(self) -> bool:
+        """Whether after a reply another of the cast answers too, with nobody waiting."""
+        return len(self.cast) > 1 and goes_on(self.present, self.turns, addressed=self.addressed)
 
 
 def next_speaker(cast: Sequence[Member], turns: Sequence[Turn], *, addressed: Mapping[int, int]) -> Member:

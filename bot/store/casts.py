@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import datetime
 
 from sqlalchemy import delete, exists, func, insert, select, update
 
 from bot.errors import NotFound, Refused
-from bot.memory.story import Head, Member, Session
+from bot.memory.story import Head, Session
+from bot.memory.turn_taking import Scene
 from bot.memory.turns import AuthorKind, Beat, Turn, TurnState
-from bot.store.cast_tables import addressed, cast, heads
+from bot.store.cast_tables import cast, heads
 from bot.store.planning import newest_seq
 from bot.store.rows import Topic, lock_session, read_session, take_seq, turn_of
+from bot.store.scenes import read_scene
 from bot.store.search import index_turn
 from bot.store.tables import characters, turns
 from bot.store.turns import waiting
@@ -21,13 +22,13 @@ from bot.store.turns import waiting
 class CastStore(Topic):
     """A story begins with its lead alone, who stays; the others come and go."""
 
-    async def members(self, session_id: int) -> tuple[Member, ...]:
-        """Who is there, the lead first. Raises LookupError."""
+    async def scene(self, session_id: int) -> tuple[Session, Scene]:
+        """A session, and what decides who speaks next in it. Raises LookupError."""
         async with self._database.read() as connection:
             session = await read_session(connection, session_id)
-        if session is None:
-            raise LookupError(f"no session {session_id}")
-        return session.cast
+            if session is None:
+                raise LookupError(f"no session {session_id}")
+            return session, await read_scene(connection, session)
 
     async def add_member(
         self,
@@ -98,9 +99,3 @@ class CastStore(Topic):
             theirs = heads.c.session_id == session_id, heads.c.character_id == character_id
             await connection.execute(delete(heads).where(*theirs))
             return await lock_session(connection, session_id)
-
-    async def addressed(self, turn_ids: Collection[int]) -> dict[int, int]:
-        """To which characters' words some of the players' turns reply, by the turn's id."""
-        known = select(addressed).where(addressed.c.turn_id.in_(turn_ids))
-        async with self._database.read() as connection:
-            return {row.turn_id: row.character_id for row in await connection.execute(known)}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import (
+    Boolean,
     ColumnElement,
     Select,
     Update,
@@ -18,12 +19,14 @@ from sqlalchemy import (
     exists,
     func,
     insert,
+    or_,
     select,
     update,
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.memory.story import LastMessage, Session, Snapshot, Tail
+from bot.memory.story import Begun, LastMessage, Member, Session, Snapshot, Tail
+from bot.memory.turn_taking import Scene
 from bot.memory.turns import AuthorKind, Beat, BeatKind, PlayerMessage, Telling, Turn, TurnState
 from bot.store.cast_tables import addressed as addressed_to
 from bot.store.exchanges import note_exchanges
@@ -40,6 +43,7 @@ from bot.store.rows import (
     take_seq,
     turn_of,
 )
+from bot.store.scenes import read_scene
 from bot.store.search import index_new_turn, index_turn
 from bot.store.statistics import Call, add_calls
 from bot.store.tables import messages, sessions, turns
@@ -91,7 +95,12 @@ _FINISH: Final = _OF_TURN.where(turns.c.state == TurnState.WRITING).returning(tu
 _STOOD: Final = and_(turns.c.state == TurnState.KEPT, turns.c.delivered, turns.c.telling.is_(None))
 _SHOW: Final = _OF_TURN.values(delivered=False, telling=case((_STOOD, 1), else_=turns.c.telling))
 _DELIVER: Final = _OF_TURN.values(delivered=True)
-_WAITS: Final = select(_waits(bindparam("session")))
+_TAKE_SEQ_OF_REPLY: Final = (
+    update(sessions)
+    .where(sessions.c.id == bindparam("session"), or_(bindparam("unasked", type_=Boolean), _waits(sessions.c.id)))
+    .values(next_seq=sessions.c.next_seq + 1)
+    .returning(sessions.c.next_seq)
+)
 _RAW: Final = (
     select(turns)
     .where(
@@ -155,26 +164,30 @@ class TurnStore(Topic):
             return turn
 
     async def begin_reply(
-        self, session_id: int, at: datetime, *, unasked: bool = False, character_id: int | None = None
-    ) -> Turn | None:
+        self,
+        session_id: int,
+        at: datetime,
+        *,
+        unasked: bool = False,
+        choose: Callable[[Scene], Member] = Scene.next_speaker,
+    ) -> Begun | None:
         """Take the place of a reply in the story; None when no player's turn waits for one, unless it is ``unasked``.
 
-        It is the reply of the member with ``character_id``, or of the lead when none is given or that one left a moment ago.
-        Raises LookupError.
+        It is the reply of whom ``choose`` names. Raises LookupError.
         """
         async with self._database.write() as connection:
             session = await lock_session(connection, session_id)
-            if not unasked and not await connection.scalar(_WAITS, {"session": session_id}):
+            seq = await connection.scalar(_TAKE_SEQ_OF_REPLY, {"session": session_id, "unasked": unasked})
+            if seq is None:
                 return None
-            member = session.member(character_id or session.character.id)
-            character = member.character if member else session.character
-            return await write_turn(
+            member = choose(await read_scene(connection, session))
+            turn = await write_turn(
                 connection,
                 session_id=session_id,
-                seq=await take_seq(connection, session_id),
+                seq=seq - 1,
                 author_kind=AuthorKind.CHARACTER,
-                author_id=character.id,
-                author_name=character.card.name,
+                author_id=member.character.id,
+                author_name=member.character.card.name,
                 raw="",
                 beats=(),
                 tokens=0,
@@ -184,6 +197,7 @@ class TurnStore(Topic):
                 in_character=True,
                 delivered=False,
             )
+            return Begun(turn, await _snapshot(connection, session, member))
 
     async def finish_reply(
         self,
@@ -345,13 +359,7 @@ class TurnStore(Topic):
             member = session.member(session.character.id if character_id is None else character_id)
             if member is None:
                 raise LookupError(f"no member {character_id} in session {session_id}")
-            since = {"session": session_id, "from": max(session.folded_to + 1, member.since)}
-            told = tuple(turn_of(row) for row in await connection.execute(_RAW, since))
-            if member.character.id == session.character.id:
-                text = await connection.scalar(_MEMORY_TEXT, {"session": session_id})
-                return Snapshot(session, text or "", told)
-            seen = await with_tails(connection, session_id, member.character.id, told)
-            return Snapshot(session, await head_text(connection, session_id, member.character.id), seen, member)
+            return await _snapshot(connection, session, member)
 
     async def turns(self, session_id: int, first: int, last: int) -> tuple[Turn, ...]:
         """The kept turns from ``first`` to ``last``, both included, in order."""
@@ -364,6 +372,16 @@ class TurnStore(Topic):
         statement = _kept(session_id).order_by(turns.c.seq.desc()).limit(count)
         async with self._database.read() as connection:
             return (await read_turns(connection, statement))[::-1]
+
+
+async def _snapshot(connection: AsyncConnection, session: Session, member: Member) -> Snapshot:
+    since = {"session": session.id, "from": max(session.folded_to + 1, member.since)}
+    told = await read_turns(connection, _RAW, since)
+    character_id = member.character.id
+    if character_id == session.character.id:
+        return Snapshot(session, await connection.scalar(_MEMORY_TEXT, {"session": session.id}) or "", told)
+    seen = await with_tails(connection, session.id, character_id, told)
+    return Snapshot(session, await head_text(connection, session.id, character_id), seen, member)
 
 
 async def read_turns(

@@ -318,14 +318,13 @@ async def test_what_one_of_them_said_is_taken_back_alone_and_said_again_by_the_s
 
 
 async def test_a_reply_that_never_left_is_sent_after_a_restart_as_who_gave_it(world: World, session: Session) -> None:
-    member = (await world.engine.session(session.id)).cast[1]
     await world.engine.hear(PlayerMessage(1, world.channel.id, world.mio.id, "Mio", "Brom?", world.env.now()))
-    turn = await world.store.begin_reply(session.id, world.env.now(), character_id=member.character.id)
-    assert turn is not None
+    begun = await world.store.begin_reply(session.id, world.env.now())
+    assert begun is not None
     raw = json.dumps({"beats": [{"kind": "speech", "speaker": "Brom", "text": "Here."}]})
     due = Due(lambda raw, memory: crosses_trigger(world.engine.budgets, raw, memory), at=world.env.now())
     written = Telling(raw, markup.parse_reply(raw, "Brom"), 3, "stop")
-    await world.store.finish_reply(turn.id, written, due)
+    await world.store.finish_reply(begun.turn.id, written, due)
 
     await world.restart()
 

@@ -17,8 +17,9 @@ async def interrupted(world: World, *, text: str | None) -> tuple[Session, Turn]
     session = await world.begin()
     message = PlayerMessage(1, world.channel.id, world.mio.id, "Mio", "Hello?", world.env.now())
     await world.engine.hear(message)
-    turn = await world.store.begin_reply(session.id, world.env.now())
-    assert turn is not None
+    begun = await world.store.begin_reply(session.id, world.env.now())
+    assert begun is not None
+    turn = begun.turn
     if text is not None:
         due = Due(lambda raw, memory: crosses_trigger(world.engine.budgets, raw, memory), at=world.env.now())
         beats = markup.parse_reply(text, "Rin")

@@ -459,10 +459,10 @@ async def test_a_reply_that_is_being_written_says_so(world: World, session: Sess
     reply = last(world)
     (_, turn) = await world.turns(session)
     await world.mio.send(world.channel, "((brb))")
-    place = await world.store.begin_reply(session.id, world.env.now(), unasked=True)
-    assert place is not None
+    begun = await world.store.begin_reply(session.id, world.env.now(), unasked=True)
+    assert begun is not None
     await world.engine.delivered(turn.id, world.channel.id, [])
-    await world.engine.begun(place.id, world.channel.id, [reply.id])
+    await world.engine.begun(begun.turn.id, world.channel.id, [reply.id])
 
     result = await world.mio.context_menu(world.channel, "Retell", reply)
 

@@ -95,7 +95,7 @@ class Tale:
         begun = await self.store.begin_reply(self.session_id, later(2))
         assert begun is not None
         telling = Telling(text, said(text, "Rin"), tokens, "stop", 500, 400, tokens, "small")
-        turn = await self.store.finish_reply(begun.id, telling, due or never())
+        turn = await self.store.finish_reply(begun.turn.id, telling, due or never())
         if deliver:
             await self.store.tie_messages(turn.id, self.channel_id, [next(_IDS)])
         return turn

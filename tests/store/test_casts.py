@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -14,7 +15,8 @@ from bot.memory.cast import seen_by
 from bot.memory.memories import Content, MemoryKind, NewMemory, SessionMemory
 from bot.memory.policy import Stretch
 from bot.memory.prompt import Card
-from bot.memory.story import Head, Place, Scope, Tail
+from bot.memory.story import Head, Member, Place, Scope, Tail
+from bot.memory.turn_taking import Scene
 from bot.memory.turns import Beat, BeatKind, Citation, Telling, Turn, TurnState
 from bot.store import Store
 from bot.store.cast_tables import addressed, cast, heads, tails
@@ -36,6 +38,11 @@ def render(memory: SessionMemory) -> Head:
     return replace(lead[1], others=tuple(others))
 
 
+def _choosing(character_id: int) -> Callable[[Scene], Member]:
+    """Whoever is that character; where it is not there, whose turn it is."""
+    return lambda scene: next((m for m in scene.cast if m.character.id == character_id), scene.next_speaker())
+
+
 @dataclass
 class Company:
     """A story of Rin, whom Brom joined."""
@@ -52,11 +59,11 @@ class Company:
     async def reply(
         self, character_id: int, text: str = "Yes.", *, thought: str = "", tail: Tail | None = None
     ) -> Turn:
-        begun = await self.store.begin_reply(self.id, later(2), unasked=True, character_id=character_id)
+        begun = await self.store.begin_reply(self.id, later(2), unasked=True, choose=_choosing(character_id))
         assert begun is not None
         beats = (*said(text, "?"), *((Beat(BeatKind.THOUGHT, thought, "?"),) if thought else ()))
         telling = Telling(f"{text} `{thought}`", beats, 10, "stop")
-        turn = await self.store.finish_reply(begun.id, telling, never(), tail)
+        turn = await self.store.finish_reply(begun.turn.id, telling, never(), tail)
         await self.store.tie_messages(turn.id, self.tale.channel_id, [next(_IDS)])
         return turn
 
@@ -74,6 +81,12 @@ class Company:
         session = await self.store.session(self.id)
         assert session is not None
         return Tail(turn.id, text, 5, session.epoch)
+
+
+async def members(company: Company) -> tuple[Member, ...]:
+    session = await company.store.session(company.id)
+    assert session is not None
+    return session.cast
 
 
 async def stranger(store: Store, name: str) -> int:
@@ -109,7 +122,7 @@ async def test_a_story_of_one_has_no_rows_of_its_cast(tale: Tale) -> None:
 
 
 async def test_who_joins_is_there_from_the_next_turn_on(company: Company) -> None:
-    rin, brom = await company.store.members(company.id)
+    rin, brom = await members(company)
     assert (rin.character.id, rin.since, brom.character.card.name, brom.since) == (company.rin, 0, "Brom", 3)
     assert (await company.tale.player("Now.")).seq == 3, "joining takes no place in the story"
     snapshot = await company.store.snapshot(company.id, company.brom)
@@ -165,7 +178,7 @@ async def test_who_leaves_is_gone_but_what_they_said_stays(company: Company) -> 
         await company.store.remove_member(company.id, company.rin, later(3))
     assert refused.value.code == "cast-lead"
     await company.store.add_member(company.id, company.brom, HEAD, later(4))
-    assert [m.since for m in await company.store.members(company.id)] == [0, 5], "of what was before they know nothing"
+    assert [m.since for m in await members(company)] == [0, 5], "of what was before they know nothing"
 
 
 async def test_each_has_the_memory_that_is_theirs(company: Company) -> None:
@@ -284,9 +297,9 @@ async def test_it_is_on_record_to_whose_words_a_player_replied(company: Company)
     turn = await company.store.add_player_turn(
         company.id, message, said("And you?"), 5, never(), addressed=company.brom
     )
-    other = await company.tale.player("Hm.")
+    await company.tale.player("Hm.")
     assert turn is not None
-    assert await company.store.addressed([turn.id, other.id]) == {turn.id: company.brom}
+    assert (await company.store.scene(company.id))[1].addressed == {turn.id: company.brom}
 
 
 async def test_a_character_in_a_cast_is_in_use_until_it_leaves(company: Company) -> None:
@@ -339,10 +352,10 @@ async def test_the_way_a_rewound_story_goes_is_known_to_each(company: Company) -
 
 async def test_the_casts_of_stories_stay_apart(company: Company) -> None:
     other = await begin(company.store, channel_id=300, name="Vex")
-    assert len(await company.store.members(other.session_id)) == 1
+    assert len((await company.store.scene(other.session_id))[1].cast) == 1
     found = {s.id: len(s.cast) for channel in (100, 300) for s in await company.store.sessions_in(channel)}
     assert found == {company.id: 2, other.session_id: 1}
-    begun = await company.store.begin_reply(company.id, later(), unasked=True, character_id=company.brom)
+    begun = await company.store.begin_reply(company.id, later(), unasked=True, choose=_choosing(company.brom))
     assert begun is not None
     ((session, turn),) = await company.store.unfinished()
     assert (session.author(turn).card.name, turn.state) == ("Brom", TurnState.WRITING)

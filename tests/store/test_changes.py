@@ -53,12 +53,12 @@ async def test_only_kept_turns_can_be_edited(tale: Tale) -> None:
     await tale.player()
     begun = await tale.store.begin_reply(tale.session_id, later())
     assert begun is not None
-    assert await tale.store.edit_turn(begun.id, "No.", (), 1, later(), _not_asked) == frozenset()
+    assert await tale.store.edit_turn(begun.turn.id, "No.", (), 1, later(), _not_asked) == frozenset()
     with pytest.raises(LookupError, match="no turn 99"):
         await tale.store.edit_turn(99, "No.", (), 1, later(), _not_asked)
 
     turn = await tale.store.finish_reply(
-        begun.id, Telling("Yes.", said("Yes."), 1, "stop", None, None, None, "small"), never()
+        begun.turn.id, Telling("Yes.", said("Yes."), 1, "stop", None, None, None, "small"), never()
     )
     assert (turn.raw, turn.revision) == ("Yes.", 1)
 
@@ -94,7 +94,7 @@ async def test_a_reply_is_deleted_with_any_of_its_messages(tale: Tale) -> None:
     assert [turn.seq for turn in await tale.store.turns(tale.session_id, 1, 9)] == [1]
     again = await tale.store.begin_reply(tale.session_id, later())
     assert again is not None
-    assert again.seq == 3
+    assert again.turn.seq == 3
 
 
 async def test_a_bulk_deletion_reaches_several_sessions(store: Store) -> None:

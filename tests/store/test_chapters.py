@@ -123,7 +123,7 @@ async def test_no_chapter_closes_over_a_reply_that_is_being_written(tale: Tale) 
     assert await tale.chapter(1, 3, event("They met.", 1)) is None
 
     await tale.store.finish_reply(
-        begun.id, Telling("Yes.", said("Yes."), 3, "stop", None, None, None, "small"), never()
+        begun.turn.id, Telling("Yes.", said("Yes."), 3, "stop", None, None, None, "small"), never()
     )
     assert await tale.chapter(1, 3, event("They met.", 1)) == Chapter(1, 1, 3)
 
@@ -144,7 +144,7 @@ async def test_a_reply_that_failed_is_no_gap(tale: Tale) -> None:
     await tale.player()
     begun = await tale.store.begin_reply(tale.session_id, later())
     assert begun is not None
-    await tale.store.fail_reply(begun.id)
+    await tale.store.fail_reply(begun.turn.id)
     await tale.reply()
 
     assert list(await tale.revisions(1, 3)) == [1, 3]

@@ -63,11 +63,11 @@ async def test_a_message_and_its_reply_read_no_whole_table(told: Tale) -> None:
         begun = await store.begin_reply(told.session_id, later())
         assert begun is not None
         await store.snapshot(told.session_id)
-        await store.finish_reply(begun.id, Telling("Yes.", said("Yes."), 3, "stop", 1, 1, 1, "small"), over(0))
-        await store.tie_messages(begun.id, told.channel_id, [9_000_001])
+        await store.finish_reply(begun.turn.id, Telling("Yes.", said("Yes."), 3, "stop", 1, 1, 1, "small"), over(0))
+        await store.tie_messages(begun.turn.id, told.channel_id, [9_000_001])
         await store.turn_of_message(9_000_001)
         await store.recent_turns(told.session_id, 5)
-        await store.edit_turn(begun.id, "No.", said("No."), 3, later(), lambda _: pytest.fail("not covered"))
+        await store.edit_turn(begun.turn.id, "No.", said("No."), 3, later(), lambda _: pytest.fail("not covered"))
         await store.delete_turns([9_000_001], later(), lambda _: pytest.fail("not covered"))
 
     assert len(statements) > 20

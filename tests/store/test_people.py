@@ -88,7 +88,7 @@ async def test_what_arrives_while_a_reply_is_written_belongs_to_the_next(tale: T
     begun = await tale.store.begin_reply(tale.session_id, later())
     assert begun is not None
     await tale.player("And another thing.")
-    await tale.store.finish_reply(begun.id, Telling("Yes.", said("Yes."), 1, "stop"), never())
+    await tale.store.finish_reply(begun.turn.id, Telling("Yes.", said("Yes."), 1, "stop"), never())
     await tale.reply()
 
     assert await written(tale) == [(MIO, 1, 2, "fresh"), (MIO, 3, 4, "fresh")]
@@ -492,8 +492,8 @@ async def test_what_a_lost_turn_counted_is_taken_back(
 
 async def test_without_people_nobody_gets_known(tale: Tale) -> None:
     await tale.player("I run.")
-    reply = await tale.store.begin_reply(tale.session_id, later())
-    assert reply is not None
-    await tale.store.finish_reply(reply.id, Telling("Yes.", said("Yes."), 1, "stop"), never(), people=False)
+    begun = await tale.store.begin_reply(tale.session_id, later())
+    assert begun is not None
+    await tale.store.finish_reply(begun.turn.id, Telling("Yes.", said("Yes."), 1, "stop"), never(), people=False)
 
     assert await rows(tale.store, acquaintances) == await rows(tale.store, exchanges) == []

@@ -88,7 +88,7 @@ async def test_the_figures_count_what_is_there(tale: Tale) -> None:
     await tale.player("More.", tokens=33, due=over(50))
     failing = await tale.store.begin_reply(tale.session_id, later(3))
     assert failing is not None
-    await tale.store.fail_reply(failing.id)
+    await tale.store.fail_reply(failing.turn.id)
 
     figures = await tale.store.figures(tale.session_id)
     (fold,) = figures.folds

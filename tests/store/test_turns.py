@@ -109,13 +109,14 @@ async def test_a_reply_takes_its_place_before_it_is_written(tale: Tale) -> None:
     begun = await tale.store.begin_reply(tale.session_id, later(2))
     assert begun is not None
     meanwhile = await tale.player("Second.")
-    assert (begun.seq, begun.state, begun.raw, begun.beats, begun.tokens) == (2, TurnState.WRITING, "", (), 0)
+    place = begun.turn
+    assert (place.seq, place.state, place.raw, place.beats, place.tokens) == (2, TurnState.WRITING, "", (), 0)
     assert meanwhile.seq == 3
     assert [turn.seq for turn in (await tale.store.snapshot(tale.session_id)).turns] == [1, 3]
 
     beats = said("Yes.", "Rin")
     turn = await tale.store.finish_reply(
-        begun.id, Telling(' "Yes."\n', beats, 14, "length", 900, 850, 14, "small"), never()
+        begun.turn.id, Telling(' "Yes."\n', beats, 14, "length", 900, 850, 14, "small"), never()
     )
     assert (turn.seq, turn.state, turn.raw, turn.beats, turn.tokens) == (2, TurnState.KEPT, ' "Yes."\n', beats, 14)
     (row,) = await rows(tale.store, select(turns).where(turns.c.id == turn.id))
@@ -125,7 +126,7 @@ async def test_a_reply_takes_its_place_before_it_is_written(tale: Tale) -> None:
 
     after = await tale.store.begin_reply(tale.session_id, later(3))
     assert after is not None
-    assert after.seq == 4
+    assert after.turn.seq == 4
 
 
 async def test_a_reply_begins_only_when_a_player_waits(tale: Tale) -> None:
@@ -134,10 +135,10 @@ async def test_a_reply_begins_only_when_a_player_waits(tale: Tale) -> None:
     begun = await tale.store.begin_reply(tale.session_id, later())
     assert begun is not None
     assert await tale.store.begin_reply(tale.session_id, later()) is None
-    await tale.store.fail_reply(begun.id)
+    await tale.store.fail_reply(begun.turn.id)
     again = await tale.store.begin_reply(tale.session_id, later())
     assert again is not None
-    assert again.seq == 3
+    assert again.turn.seq == 3
 
 
 async def test_of_many_replies_begun_at_once_one_is_written(tale: Tale) -> None:
@@ -155,7 +156,7 @@ async def test_who_waits_is_what_the_domain_says(tale: Tale) -> None:
         expected = bool(unanswered(await store.turns(tale.session_id, 1, 99)))
         begun = await store.begin_reply(tale.session_id, later())
         if begun:
-            await store.fail_reply(begun.id)
+            await store.fail_reply(begun.turn.id)
         return (begun is not None) == expected
 
     assert await agrees()
@@ -174,8 +175,8 @@ async def test_a_reply_that_is_not_being_written_cannot_be_finished(tale: Tale) 
     asked = await tale.player()
     begun = await tale.store.begin_reply(tale.session_id, later())
     assert begun is not None
-    await tale.store.fail_reply(begun.id)
-    for turn_id in (begun.id, asked.id, 999):
+    await tale.store.fail_reply(begun.turn.id)
+    for turn_id in (begun.turn.id, asked.id, 999):
         with pytest.raises(LookupError):
             await tale.store.finish_reply(turn_id, Telling("Yes.", (), 1, "stop", None, None, None, "small"), never())
 
@@ -250,9 +251,9 @@ async def test_a_message_of_a_reply_that_is_shown_may_go(tale: Tale) -> None:
 async def test_a_message_of_a_reply_that_is_shown_hides_no_older_one_of_a_player(tale: Tale) -> None:
     await tale.player()
     before = await tale.store.last_messages()
-    place = await tale.store.begin_reply(tale.session_id, later())
-    assert place is not None
-    await tale.store.show_messages(place.id, PLACE.channel_id, [9_999_999_999])
+    begun = await tale.store.begin_reply(tale.session_id, later())
+    assert begun is not None
+    await tale.store.show_messages(begun.turn.id, PLACE.channel_id, [9_999_999_999])
 
     assert await tale.store.last_messages() == before
 
@@ -260,14 +261,14 @@ async def test_a_message_of_a_reply_that_is_shown_hides_no_older_one_of_a_player
 async def test_what_is_left_of_unfinished_replies_is_named_until_it_is_untied(tale: Tale) -> None:
     session = await tale.store.session(tale.session_id)
     await tale.player()
-    place = await tale.store.begin_reply(tale.session_id, later())
-    assert place is not None
-    await tale.store.show_messages(place.id, PLACE.channel_id, [71])
-    assert await tale.store.unfinished() == ((session, place),)
+    begun = await tale.store.begin_reply(tale.session_id, later())
+    assert begun is not None
+    await tale.store.show_messages(begun.turn.id, PLACE.channel_id, [71])
+    assert await tale.store.unfinished() == ((session, begun.turn),)
 
     await tale.store.interrupted()
-    assert [turn.id for _, turn in await tale.store.unfinished()] == [place.id]
-    await tale.store.tie_messages(place.id, PLACE.channel_id, [])
+    assert [turn.id for _, turn in await tale.store.unfinished()] == [begun.turn.id]
+    await tale.store.tie_messages(begun.turn.id, PLACE.channel_id, [])
     assert await tale.store.unfinished() == ()
 
 
@@ -310,7 +311,7 @@ async def test_after_a_crash_what_was_being_written_failed_and_who_waits_is_name
     assert [session.id for session, _ in await store.undelivered()] == [answered.session_id]
     again = await store.begin_reply(written.session_id, later())
     assert again is not None
-    assert again.seq == 3
+    assert again.turn.seq == 3
     assert (await quiet.player()).seq == 1
 
 
