@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 from bot.casting import Casting
 from bot.counting import TokenCounter
 from bot.errors import NotFound, Refused
-from bot.hearing import Hearing
+from bot.hearing import Heard, Hearing
 from bot.llm.client import ModelClient
 from bot.memory import attached, markup, policy, recall
 from bot.memory.language import detect_language
@@ -54,14 +54,6 @@ log = logging.getLogger(__name__)
 _DIGITS = 10
 
 Watch = Callable[[Draft], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """A message that was committed; ``is_answered`` says whether the character answers it."""
-
-    session: Session
-    is_answered: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,11 +246,9 @@ class Engine:
 
     async def hear(self, message: PlayerMessage) -> Heard | None:
         """Commit a player's message before anything else happens; None when no session runs there or it is known."""
-        session = await self._store.running_session(message.channel_id)
-        if session is None or not (message.text.strip() or message.pictures):
+        if not (message.text.strip() or message.pictures):
             return None
-        turn, waits = await self._hearing.commit(session, message, self._due())
-        return Heard(session, waits) if turn else None
+        return await self._hearing.commit(message, self._due())
 
     @asynccontextmanager
     async def between_replies(self, session_id: int) -> AsyncIterator[None]:

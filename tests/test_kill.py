@@ -82,8 +82,8 @@ async def table(tmp_path: Path) -> AsyncIterator[Table]:
 
 
 MOMENTS = [
-    ("before:add_player_turn", "heard, not committed", "caught up from the channel, notice"),
-    ("after:add_player_turn", "committed, no reply begun", "notice"),
+    ("before:hear", "heard, not committed", "caught up from the channel, notice"),
+    ("after:hear", "committed, no reply begun", "notice"),
     ("after:begin_reply", "a place taken for the reply", "notice"),
     ("before:finish_reply", "the model has answered", "notice"),
     ("after:finish_reply", "the reply committed, not sent", "sent"),

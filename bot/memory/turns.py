@@ -169,6 +169,20 @@ class PlayerMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class Understood:
+    """What a player's message means: what who it speaks as says, in beats, and its size in tokens.
+
+    ``waits`` says whether it asks for an answer, and ``addressed`` to which character's words it replies.
+    """
+
+    message: PlayerMessage
+    beats: tuple[Beat, ...]
+    tokens: int
+    waits: bool = True
+    addressed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Told:
     """A turn of a story that was told before: who wrote it, what, its size in tokens, and the message that carries it."""
 

@@ -47,11 +47,7 @@ class PersonaStore(Topic):
     async def repertoire(self, player_id: int, guild_id: int | None) -> Repertoire:
         """A player's personas, and which is active in a guild (None: in direct messages)."""
         async with self._database.read() as connection:
-            known = await _known(connection, player_id)
-            active = None
-            if known:
-                active = await connection.scalar(_ACTIVE, {"player": player_id, "guild": _place(guild_id)})
-        return Repertoire(known, next((persona for persona in known if persona.id == active), None))
+            return await read_repertoire(connection, player_id, guild_id)
 
     async def persona(self, persona_id: int) -> Persona | None:
         """A persona by id; None when it is gone."""
@@ -116,6 +112,13 @@ class PersonaStore(Topic):
                     known[name_key(draft.name)] = await _changed(connection, new, change)
                     added.append(draft.name)
         return Imported(tuple(added), tuple(updated), tuple(left_out))
+
+
+async def read_repertoire(connection: AsyncConnection, player_id: int, guild_id: int | None) -> Repertoire:
+    """A player's personas, and which is active in a guild (None: in direct messages)."""
+    known = await _known(connection, player_id)
+    active = await connection.scalar(_ACTIVE, {"player": player_id, "guild": _place(guild_id)}) if known else None
+    return Repertoire(known, next((persona for persona in known if persona.id == active), None))
 
 
 async def own_personas(

@@ -31,6 +31,7 @@ from bot.store.search import index_turn
 from bot.store.tables import chapters, characters, folds, memories, sessions, turns
 
 _RUNNING: Final = SESSIONS.where(sessions.c.channel_id == bindparam("channel"), sessions.c.stopped_at.is_(None))
+_LOCKED: Final = _RUNNING.with_for_update(of=sessions)
 
 
 class SessionStore(Topic):
@@ -169,6 +170,12 @@ class SessionStore(Topic):
         async with self._database.write() as connection:
             await connection.execute(statement.values(raw_from=raw_from, forced_cuts=sessions.c.forced_cuts + 1))
             await drop_tails(connection, session_id)
+
+
+async def lock_running_session(connection: AsyncConnection, channel_id: int) -> Session | None:
+    """The session that runs in a channel, whose row nobody else changes until the end of the transaction."""
+    found = await read_sessions(connection, _LOCKED, {"channel": channel_id})
+    return found[0] if found else None
 
 
 async def pending_folds(connection: AsyncConnection, session_id: int) -> tuple[Fold, ...]:

@@ -25,11 +25,13 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.memory.personas import Repertoire
 from bot.memory.story import Begun, LastMessage, Member, Session, Snapshot, Tail
 from bot.memory.turn_taking import Scene
-from bot.memory.turns import AuthorKind, Beat, BeatKind, PlayerMessage, Telling, Turn, TurnState
+from bot.memory.turns import AuthorKind, Beat, BeatKind, PlayerMessage, Telling, Turn, TurnState, Understood
 from bot.store.cast_tables import addressed as addressed_to
 from bot.store.exchanges import note_exchanges
+from bot.store.personas import read_repertoire
 from bot.store.planning import Due, plan_if_due
 from bot.store.players import label_of
 from bot.store.rows import (
@@ -45,9 +47,13 @@ from bot.store.rows import (
 )
 from bot.store.scenes import read_scene
 from bot.store.search import index_new_turn, index_turn
+from bot.store.sessions import lock_running_session
 from bot.store.statistics import Call, add_calls
 from bot.store.tables import messages, sessions, turns
 from bot.store.views import head_text, keep_tail, with_tails
+
+Understand = Callable[[Session, Repertoire, Turn | None], Understood]
+"""What a message means, told of the session, of its author's personas, and of the turn that it replies to."""
 
 _THERE: Final = (TurnState.KEPT, TurnState.WRITING)
 
@@ -90,6 +96,8 @@ _MESSAGES: Final = (
     select(messages.c.message_id).where(messages.c.turn_id == bindparam("turn")).order_by(messages.c.message_id)
 )
 _TURN_OF_MESSAGE: Final = select(messages.c.turn_id).where(messages.c.message_id == bindparam("message"))
+_CARRIED: Final = select(turns).join(messages).where(messages.c.message_id == bindparam("message"))
+_ADDRESS: Final = insert(addressed_to)
 _OF_TURN: Final = update(turns).where(turns.c.id == bindparam("turn"))
 _FINISH: Final = _OF_TURN.where(turns.c.state == TurnState.WRITING).returning(turns)
 _STOOD: Final = and_(turns.c.state == TurnState.KEPT, turns.c.delivered, turns.c.telling.is_(None))
@@ -114,6 +122,22 @@ _MEMORY_TEXT: Final = select(sessions.c.memory_text).where(sessions.c.id == bind
 class TurnStore(Topic):
     """A turn's seq is taken in the transaction that writes it, so that seqs have no gaps."""
 
+    async def hear(
+        self, message: PlayerMessage, understand: Understand, due: Due
+    ) -> tuple[Session, Turn, Understood] | None:
+        """Commit a player's message to the session that runs in its channel; None when none does, or it is known already.
+
+        Otherwise as :meth:`add_player_turn`.
+        """
+        async with self._database.write() as connection:
+            session = await lock_running_session(connection, message.channel_id)
+            if session is None or await _is_known(connection, message):
+                return None
+            repertoire = await read_repertoire(connection, message.author_id, session.place.guild_id)
+            replied_to = await _carried(connection, message.reply_to) if message.reply_to else None
+            understood = understand(session, repertoire, replied_to)
+            return session, await _add(connection, session, understood, due), understood
+
     async def add_player_turn(
         self,
         session_id: int,
@@ -132,36 +156,9 @@ class TurnStore(Topic):
         """
         async with self._database.write() as connection:
             session = await lock_session(connection, session_id)
-            if await connection.scalar(_TURN_OF_MESSAGE, {"message": message.message_id}) is not None:
+            if await _is_known(connection, message):
                 return None
-            label = await label_of(connection, session, message.author_id, message.author_name, message.persona_id)
-            in_character = is_in_character(beats)
-            turn = await write_turn(
-                connection,
-                session_id=session_id,
-                seq=await take_seq(connection, session_id),
-                author_kind=AuthorKind.PLAYER,
-                author_id=message.author_id,
-                author_name=label,
-                raw=message.text,
-                beats=spoken_by(label, beats),
-                tokens=tokens if in_character else 0,
-                state=TurnState.KEPT,
-                at=message.at,
-                revision=1,
-                in_character=in_character,
-                delivered=True,
-                persona_id=message.persona_id,
-                waits=waits,
-            )
-            carries = {"message_id": message.message_id, "channel_id": message.channel_id, "turn_id": turn.id}
-            await connection.execute(_ADD_MESSAGE, carries)
-            if addressed is not None:
-                replied = {"turn_id": turn.id, "character_id": addressed}
-                await connection.execute(insert(addressed_to).values(replied))
-            await index_new_turn(connection, session_id, turn)
-            await plan_if_due(connection, session, due)
-            return turn
+            return await _add(connection, session, Understood(message, beats, tokens, waits, addressed), due)
 
     async def begin_reply(
         self,
@@ -341,9 +338,8 @@ class TurnStore(Topic):
 
     async def turn_of_message(self, message_id: int) -> tuple[Session, Turn] | None:
         """The turn that a message carries, in whatever state, with its session."""
-        statement = select(turns).join(messages).where(messages.c.message_id == message_id)
         async with self._database.read() as connection:
-            row = (await connection.execute(statement)).one_or_none()
+            row = (await connection.execute(_CARRIED, {"message": message_id})).one_or_none()
             session = await read_session(connection, row.session_id) if row else None
         return (session, turn_of(row)) if row and session else None
 
@@ -372,6 +368,47 @@ class TurnStore(Topic):
         statement = _kept(session_id).order_by(turns.c.seq.desc()).limit(count)
         async with self._database.read() as connection:
             return (await read_turns(connection, statement))[::-1]
+
+
+async def _is_known(connection: AsyncConnection, message: PlayerMessage) -> bool:
+    return await connection.scalar(_TURN_OF_MESSAGE, {"message": message.message_id}) is not None
+
+
+async def _carried(connection: AsyncConnection, message_id: int) -> Turn | None:
+    row = (await connection.execute(_CARRIED, {"message": message_id})).one_or_none()
+    return turn_of(row) if row else None
+
+
+async def _add(connection: AsyncConnection, session: Session, understood: Understood, due: Due) -> Turn:
+    """The turn that a player's message becomes, within a transaction that holds its session."""
+    message, beats = understood.message, understood.beats
+    label = await label_of(connection, session, message.author_id, message.author_name, message.persona_id)
+    in_character = is_in_character(beats)
+    turn = await write_turn(
+        connection,
+        session_id=session.id,
+        seq=await take_seq(connection, session.id),
+        author_kind=AuthorKind.PLAYER,
+        author_id=message.author_id,
+        author_name=label,
+        raw=message.text,
+        beats=spoken_by(label, beats),
+        tokens=understood.tokens if in_character else 0,
+        state=TurnState.KEPT,
+        at=message.at,
+        revision=1,
+        in_character=in_character,
+        delivered=True,
+        persona_id=message.persona_id,
+        waits=understood.waits,
+    )
+    carries = {"message_id": message.message_id, "channel_id": message.channel_id, "turn_id": turn.id}
+    await connection.execute(_ADD_MESSAGE, carries)
+    if understood.addressed is not None:
+        await connection.execute(_ADDRESS, {"turn_id": turn.id, "character_id": understood.addressed})
+    await index_new_turn(connection, session.id, turn)
+    await plan_if_due(connection, session, due)
+    return turn
 
 
 async def _snapshot(connection: AsyncConnection, session: Session, member: Member) -> Snapshot:
