@@ -63,7 +63,7 @@ async def test_a_message_and_its_answer_are_so_many_questions(server: ModelServe
 
     begun = [each for each in statements if each.startswith("BEGIN")]
     assert (begun.count("BEGIN"), begun.count("BEGIN IMMEDIATE")) == (2, 5)
-    assert len(statements) - len(begun) == 36
+    assert len(statements) - len(begun) == 34
 
 
 async def test_what_can_find_nothing_is_not_looked_up(server: ModelServer, tmp_path: Path) -> None:

@@ -85,7 +85,10 @@ def is_unwilling(player_id: ColumnElement[int]) -> ColumnElement[bool]:
 _LOCK: Final = select(characters.c.id).where(characters.c.id == bindparam("character")).with_for_update(key_share=True)
 _PLAYERS: Final[BindParameter[Any]] = bindparam("players", expanding=True)
 _UNWILLING: Final = unwilling(_PLAYERS)
-_REMEMBERED: Final = ACQUAINTANCES.where(
+_REMEMBERED: Final = ACQUAINTANCES.add_columns(
+    exists().where(notes.c.acquaintance_id == acquaintances.c.id).label("has_notes"),
+    exists().where(traits.c.acquaintance_id == acquaintances.c.id).label("has_traits"),
+).where(
     acquaintances.c.character_id == bindparam("character"),
     acquaintances.c.player_id.in_(_PLAYERS),
     acquaintances.c.remembered,
@@ -114,12 +117,12 @@ class PeopleStore(Topic):
                 lead = select(sessions.c.character_id).where(sessions.c.id == session_id)
                 character_id = await connection.scalar(lead)
             whom = {"character": character_id, "players": list(player_ids)}
-            found = {row.player_id: acquaintance_of(row) for row in await connection.execute(_REMEMBERED, whom)}
-            if not found:
-                return ()
-            ids = [acquaintance.id for acquaintance in found.values()]
-            told = await notes_of(connection, await connection.execute(_NOTES, {"ids": ids, "since": since}))
-            held = await traits_of(connection, await connection.execute(_TRAITS, {"ids": ids}))
+            rows = (await connection.execute(_REMEMBERED, whom)).all()
+            noted = {"ids": [row.id for row in rows if row.has_notes], "since": since}
+            told = await notes_of(connection, await connection.execute(_NOTES, noted) if noted["ids"] else ())
+            known = {"ids": [row.id for row in rows if row.has_traits]}
+            held = await traits_of(connection, await connection.execute(_TRAITS, known) if known["ids"] else ())
+        found = {row.player_id: acquaintance_of(row) for row in rows}
         present = [found[player_id] for player_id in dict.fromkeys(player_ids) if player_id in found]
         return tuple(Portrait(a, told.get(a.id, ()), held.get(a.id, ())) for a in present)
 

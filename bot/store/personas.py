@@ -36,6 +36,7 @@ class Imported:
 
 
 _OF_PLAYER: Final = select(personas).where(personas.c.player_id == bindparam("player")).order_by(personas.c.id)
+_OF_IDS: Final = select(personas).where(personas.c.id.in_(bindparam("ids", expanding=True)))
 _ACTIVE: Final = select(active_personas.c.persona_id).where(
     active_personas.c.player_id == bindparam("player"), active_personas.c.guild_id == bindparam("guild")
 )
@@ -58,7 +59,7 @@ class PersonaStore(Topic):
         if not persona_ids:
             return {}
         async with self._database.read() as connection:
-            rows = await connection.execute(select(personas).where(personas.c.id.in_(set(persona_ids))))
+            rows = await connection.execute(_OF_IDS, {"ids": sorted(set(persona_ids))})
             return {row.id: _persona(row) for row in rows}
 
     async def save_persona(self, player_id: int, guild_id: int | None, change: Change, *, most: int) -> Saved:

@@ -43,6 +43,12 @@ class Call:
     id: int = 0
 
 
+_REPLIES: Final = select(func.count()).where(
+    turns.c.session_id == bindparam("session"),
+    turns.c.seq < bindparam("before"),
+    turns.c.author_kind == AuthorKind.CHARACTER,
+    turns.c.state == TurnState.KEPT,
+)
 _FIGURES: Final = tuple(field.name for field in fields(Call) if field.name not in ("id", "session_id"))
 _ADD_CALL: Final = insert(calls).values(
     session_id=select(sessions.c.id).where(sessions.c.id == bindparam("session")).scalar_subquery()
@@ -81,10 +87,8 @@ class StatisticsStore(Topic):
 
     async def replies_before(self, session_id: int, seq: int) -> int:
         """How many replies, the greeting among them, a session has before a turn."""
-        replies = turns.c.author_kind == AuthorKind.CHARACTER, turns.c.state == TurnState.KEPT
-        counted = select(func.count()).where(turns.c.session_id == session_id, turns.c.seq < seq, *replies)
         async with self._database.read() as connection:
-            return int(await connection.scalar(counted) or 0)
+            return int(await connection.scalar(_REPLIES, {"session": session_id, "before": seq}) or 0)
 
     async def calls(self, session_id: int | None) -> tuple[Call, ...]:
         """The requests made for a session, or all of them for None, oldest first."""

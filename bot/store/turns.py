@@ -450,13 +450,10 @@ async def _change(connection: AsyncConnection, turn_id: int, statement: Update) 
 async def _tie(connection: AsyncConnection, turn_id: int, channel_id: int, message_ids: Sequence[int]) -> set[int]:
     """Let a turn have these messages beside those that it had, which are returned."""
     tied = set(await connection.scalars(_MESSAGES, {"turn": turn_id}))
-    new = [
-        {"message_id": message_id, "channel_id": channel_id, "turn_id": turn_id}
-        for message_id in dict.fromkeys(message_ids)
-        if message_id not in tied
-    ]
-    if new:
-        await connection.execute(_ADD_MESSAGE, new)
+    for message_id in dict.fromkeys(message_ids):
+        if message_id not in tied:
+            carries = {"message_id": message_id, "channel_id": channel_id, "turn_id": turn_id}
+            await connection.execute(_ADD_MESSAGE, carries)
     return tied
 
 

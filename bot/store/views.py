@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
-from sqlalchemy import delete, exists, insert, select, update
+from sqlalchemy import bindparam, delete, exists, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.memories import Viewer, Voices
@@ -19,6 +19,21 @@ from bot.store.tables import evidence, sessions, turns
 
 # More lines than a window of 16,000 tokens has room for.
 _LINES_AT_FIRST: Final = 200
+
+# What every reply needs is put together once: building a statement takes SQLAlchemy longer than executing it.
+_HEAD: Final = select(heads.c.text).where(
+    heads.c.session_id == bindparam("session"), heads.c.character_id == bindparam("character")
+)
+_TAILS: Final = select(tails).where(
+    tails.c.session_id == bindparam("session"), tails.c.character_id == bindparam("character")
+)
+_ANSWERED: Final = (turns.c.id == bindparam("answered"), turns.c.state == TurnState.KEPT)
+_KEEP: Final = update(turns).where(*_ANSWERED)
+_IS_KEPT: Final = select(exists().where(*_ANSWERED))
+_ADD_TAIL: Final = insert(tails)
+_DROP_TAIL: Final = delete(tails).where(
+    tails.c.turn_id == bindparam("answered"), tails.c.character_id == bindparam("character")
+)
 
 
 async def read_voices(
@@ -92,14 +107,13 @@ async def keep_tail(connection: AsyncConnection, session: Session, reply: Turn, 
     if tail is None or not tail.text or tail.epoch != session.epoch:
         return
     character = session.author(reply)
-    answered = turns.c.id == tail.turn_id, turns.c.state == TurnState.KEPT
+    answered = {"answered": tail.turn_id}
     if character.id == session.character.id:
-        await connection.execute(update(turns).where(*answered).values(tail=tail.text, tail_tokens=tail.tokens))
-    elif await connection.scalar(select(exists().where(*answered))):
-        own = tails.c.turn_id == tail.turn_id, tails.c.character_id == character.id
-        await connection.execute(delete(tails).where(*own))
+        await connection.execute(_KEEP, {**answered, "tail": tail.text, "tail_tokens": tail.tokens})
+    elif await connection.scalar(_IS_KEPT, answered):
+        await connection.execute(_DROP_TAIL, {**answered, "character": character.id})
         values = {"turn_id": tail.turn_id, "character_id": character.id, "session_id": session.id}
-        await connection.execute(insert(tails).values(**values, text=tail.text, tokens=tail.tokens))
+        await connection.execute(_ADD_TAIL, {**values, "text": tail.text, "tokens": tail.tokens})
 
 
 async def forget_tails(connection: AsyncConnection, turn_ids: Collection[int]) -> None:
@@ -111,8 +125,8 @@ async def with_tails(
     connection: AsyncConnection, session_id: int, character_id: int, told: Collection[Turn]
 ) -> tuple[Turn, ...]:
     """Turns with the tails that a character other than the lead saw before them."""
-    own = select(tails).where(tails.c.session_id == session_id, tails.c.character_id == character_id)
-    found = {row.turn_id: row for row in await connection.execute(own)}
+    whose = {"session": session_id, "character": character_id}
+    found = {row.turn_id: row for row in await connection.execute(_TAILS, whose)}
     return tuple(
         replace(
             turn,
@@ -125,5 +139,5 @@ async def with_tails(
 
 async def head_text(connection: AsyncConnection, session_id: int, character_id: int) -> str:
     """The memory as a character other than the lead has it."""
-    kept = select(heads.c.text).where(heads.c.session_id == session_id, heads.c.character_id == character_id)
-    return str((await connection.execute(kept)).scalar_one())
+    whose = {"session": session_id, "character": character_id}
+    return str((await connection.execute(_HEAD, whose)).scalar_one())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,11 +13,11 @@ from sqlalchemy import event as events
 from bot.memory.memories import Content, MemoryKind, NewMemory, SessionMemory
 from bot.memory.policy import Stretch
 from bot.memory.story import Head
-from bot.memory.turns import Citation, Telling
+from bot.memory.turns import Citation, Telling, Understood
 from bot.store import Store
 from bot.store.database import SQLite
 from bot.store.traffic import counted
-from tests.store.tale import Tale, begin, condensed, event, later, over, said
+from tests.store.tale import MIO, Tale, begin, condensed, event, later, over, said
 
 
 @contextmanager
@@ -59,10 +60,13 @@ async def test_a_message_and_its_reply_read_no_whole_table(told: Tale) -> None:
     with _statements(store) as statements:
         message = told.message("Hello.")
         await store.running_session(told.channel_id)
-        await store.add_player_turn(told.session_id, message, said("Hello."), 5, over(0))
+        understood = Understood(message, said("Hello."), 5)
+        assert await store.hear(replace(message, reply_to=1), lambda *_: understood, over(0))
+        await store.waiting(told.session_id)
         begun = await store.begin_reply(told.session_id, later())
         assert begun is not None
         await store.snapshot(told.session_id)
+        await store.portraits(told.session_id, [MIO], since=later())
         await store.finish_reply(begun.turn.id, Telling("Yes.", said("Yes."), 3, "stop", 1, 1, 1, "small"), over(0))
         await store.tie_messages(begun.turn.id, told.channel_id, [9_000_001])
         await store.turn_of_message(9_000_001)
