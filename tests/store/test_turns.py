@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
 from bot.memory.turns import AuthorKind, Beat, BeatKind, Telling, TurnState, unanswered
-from bot.store import Due, Store
+from bot.store import Call, Due, Store
 from bot.store.tables import messages, turns
 from tests.store.tale import KAI, MIO, PLACE, START, Tale, begin, event, later, never, over, render, rows, said
 
@@ -384,6 +384,23 @@ async def test_a_turn_that_is_not_committed_plans_no_fold(tale: Tale) -> None:
     assert turn is not None
     assert turn.seq == 1
     assert len(await tale.open_folds()) == 1
+
+
+async def test_a_reply_and_the_record_of_its_requests_are_committed_together(tale: Tale) -> None:
+    def broken(raw: int, memory: int) -> bool:
+        raise RuntimeError("no trigger")
+
+    await tale.player()
+    begun = await tale.store.begin_reply(tale.session_id, later())
+    assert begun is not None
+    telling = Telling("Yes.", said("Yes.", "Rin"), 3, "stop")
+    calls = [Call("reply", tale.session_id, "small", 9, 0, 3, outcome, 1, 5, START) for outcome in ("cut", "stop")]
+    with pytest.raises(RuntimeError, match="no trigger"):
+        await tale.store.finish_reply(begun.turn.id, telling, Due(broken, START), calls=calls)
+    assert await tale.store.calls(None) == ()
+
+    await tale.store.finish_reply(begun.turn.id, telling, never(), calls=calls)
+    assert [call.outcome for call in await tale.store.calls(tale.session_id)] == ["cut", "stop"]
 
 
 async def test_a_fold_that_failed_for_good_rests_for_twenty_turns(tale: Tale) -> None:
