@@ -46,7 +46,7 @@ ARMS: Final = {"echo": "bot.evals.echo", "kataribe": "bot.demo.child"}
 _CHANNELS: Final = 50
 _PLAYERS: Final = ("Mio", "Ren")
 _SEED: Final = 1
-# As many as a large server works on at once; more waiting connections would cost httpx a look at each for every request.
+# As many as a large server works on at once.
 _SLOTS: Final = 16
 _SHARES: Final = (0.5, 0.95, 0.99)
 _SECONDS_TO_START: Final = 60

@@ -23,6 +23,7 @@ from bot.llm.form import Form, build_body
 from bot.llm.queue import Slot, SlotQueue
 from bot.llm.requests import Completion, ModelCall, ModelProfile, ModelRequest, Priority
 from bot.llm.stream import Answer, BrokenStream, parse_object, read_events
+from bot.llm.transport import AiohttpTransport
 
 log = logging.getLogger(__name__)
 
@@ -103,12 +104,14 @@ class ModelClient:
         self._profile = profiles.unknown_profile(model)
         self._probed = False
         self._probing = asyncio.Lock()
+        self._transport = AiohttpTransport()
         self._http = httpx.AsyncClient(
             headers={"Authorization": f"Bearer {api_key}"} if api_key else None,
             timeout=timeout_seconds,
-            limits=httpx.Limits(max_connections=None),
             trust_env=False,
+            transport=self._transport,
         )
+        self._completions = httpx.URL(f"{self._base_url}/chat/completions")
 
     async def __aenter__(self) -> Self:
         return self
@@ -305,7 +308,14 @@ class ModelClient:
         progress.attempts += 1
         answer = progress.answer = Answer()
         try:
-            async with self._http.stream("POST", f"{self._base_url}/chat/completions", json=body) as response:
+            sent = httpx.Request(
+                "POST",
+                self._completions,
+                headers=self._http.headers,
+                json=body,
+                extensions={"timeout": self._http.timeout.as_dict()},
+            )
+            async with contextlib.aclosing(await self._transport.handle_async_request(sent)) as response:
                 if response.status_code != 200:
                     raise await self._refusal(response)
                 await self._receive(response, request, answer)

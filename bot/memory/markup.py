@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import Any, Final
 
 from bot.memory.manners import Marks
@@ -89,6 +90,7 @@ def parse_player(text: str, speaker: str, *, marks: Marks = Marks.BOTH) -> tuple
     return _parse(text, speaker, is_reply=False, marks=marks)
 
 
+@lru_cache(maxsize=64)
 def parse_reply(raw: str, character: str) -> tuple[Beat, ...]:
     """The beats of a character's reply: JSON by the reply schema, whole or broken off, else markup.
 
@@ -111,7 +113,7 @@ def shown(raw: str, beats: tuple[Beat, ...], character: str) -> str:
 
     Markup stays as the model wrote it, less those spans; beats that came as JSON are set in the same markup.
     """
-    if _json_beats(raw) is None:
+    if json_part(raw) is None:
         visible = _SPAN.sub(lambda m: "" if m["ooc"] or m["thought"] else m[0], _closed(raw))
         return re.sub(r"\n{3,}", "\n\n", visible).strip()
     return written(tuple(beat for beat in beats if beat.kind in (BeatKind.NARRATION, BeatKind.SPEECH)), character)
@@ -162,6 +164,7 @@ def has_sentence(text: str) -> bool:
     return _SENTENCE_END.search(text) is not None
 
 
+@lru_cache(maxsize=1_024)
 def plain_name(name: str) -> str:
     """A display name that can label a line of a prompt: one line, no colon or bracket, nothing invisible or reordering.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -68,6 +70,26 @@ def test_the_script_of_a_text(text: str, script: Script) -> None:
 )
 def test_an_estimate_follows_the_measured_characters_per_token(text: str, least: int, most: int) -> None:
     assert least <= estimate(text) <= most
+
+
+SCRIPTS = {
+    # 豈 to 﫿 has Hangul in it, which is as dense.
+    "kana": "[぀-ヿㇰ-ㇿｦ-ﾟ]",
+    "han": "[㐀-\ud7ff\ue000-\ufaff𠀀-𯿿　-〿＀-￯]",
+    "latin": "[\\x00-ɏ‐-‟]",
+}
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs"]))
+    | st.text("aé凛のカﾟＡ。—…한\ua000😀𠮟𰻞\u3040\u30ff\u2010\u024f\u0250")
+)
+def test_whole_texts_are_counted_as_character_by_character(text: str) -> None:
+    counts = {name: len(re.findall(letters, text)) for name, letters in SCRIPTS.items()}
+    others = len(text) - sum(counts.values())
+    wide = 1.4 if counts["kana"] and counts["kana"] * 8 >= counts["han"] else 1.1
+    tokens = (counts["kana"] + counts["han"]) / wide + counts["latin"] / 3.9 + max(0, others) / 1.6
+    assert estimate(text) == math.ceil(tokens)
 
 
 def test_a_character_of_japanese_is_worth_nearly_three_of_english() -> None:
