@@ -172,7 +172,7 @@ class Connections:
         finally:
             try:
                 connection.end()
-            except BaseException:
+            except Exception:
                 connection.close()
                 raise
             free.append(connection)
