@@ -343,6 +343,17 @@ async def test_the_ways_that_were_left_are_listed(world: World, session: Session
     ]
 
 
+async def test_a_long_way_is_listed_by_its_beginning(world: World) -> None:
+    await world.begin()
+    world.server.replies.append("*" + "The ferry turns. " * 10 + "*")
+    await world.mio.send(world.channel, "We cross.")
+    await world.mio.context_menu(world.channel, "Rewind to here", world.channel.history()[0])
+
+    listed = told(await world.mio.slash(world.channel, "session branches"))
+
+    assert listed.endswith(": " + ("The ferry turns. " * 5)[:80].rstrip() + "…")
+
+
 async def test_memories_of_a_way_that_was_left_are_not_shown_and_say_why(world: World, session: Session) -> None:
     wound = NewMemory(Content(MemoryKind.EVENT, "Rin was hurt."), (Citation(2, 1),))
     await world.fold(session, [wound])

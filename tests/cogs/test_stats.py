@@ -93,7 +93,7 @@ async def test_a_moderator_sees_the_figures_and_the_picture(world: World, sessio
     assert shown["Tokens computed and written"] == "Chapters 5,040 · Replies 1,770"
     assert shown["Answers of no use"] == "Chapters: refused 1"
     assert shown["Corrections"].splitlines() == [
-        "1 by moderators, 0 of them undone",
+        "One change by moderators, none of them undoing another",
         "Reports: 1 open, 0 decided",
     ]
     assert "Requests without an answer" not in shown
