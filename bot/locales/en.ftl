@@ -531,6 +531,7 @@ retell-no-turn = That message isn't part of a story here. Choose a message of a 
 retell-scene-only = Only the players of this story and the moderators can do that. Write a message in the story first.
 retell-not-newest = Something follows this already, or it was folded into a chapter. Only the newest reply can be told anew: take back what follows, or rewind to it.
 retell-not-last-exchange = Only the last exchange can be taken back. To go back further, use *Rewind to here* on the last message to keep.
+retell-unanswered = Nobody has answered this message yet, so there is no reply to tell anew. *Continue* asks for one.
 retell-paused = The story is paused. `/session resume` continues it; then try again.
 retell-writing = This reply is still being written. Try again when it has ended.
 retell-done = Told anew. ◀ and ▶ below it lead through its versions; only the one shown happened.

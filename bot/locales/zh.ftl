@@ -414,6 +414,7 @@ retell-no-turn = 这条消息不属于这里的故事。请选择玩家或角色
 retell-scene-only = 只有这个故事的玩家和管理员才能这样做。请先在故事里发言。
 retell-not-newest = 后面已经有内容了，或者它已经归入章节。只有最新的回复可以重新讲述。请先撤回后面的内容，或者回退到这里。
 retell-not-last-exchange = 只能撤回最后一轮对话。想退得更远，请在要保留的最后一条消息上使用“{ MENU("Rewind to here") }”。
+retell-unanswered = 这条消息还没有人回复，所以没有可以重新讲述的内容。用“{ MENU("Continue") }”可以请角色回复。
 retell-paused = 故事暂停中。请先用 `{ COMMAND("session resume") }` 接着讲，然后再试一次。
 retell-writing = 这条回复还没写完。请等它写完再试。
 retell-done = 已重新讲述。用下方的 ◀ 和 ▶ 可以切换版本；只有显示的那一版真正发生过。

@@ -271,6 +271,20 @@ async def test_reactions_do_the_same(world: World, session: Session) -> None:
     assert await world.raws(session) == ["Are you hurt?", "*Her knee bleeds.*"]
 
 
+async def test_a_message_that_the_story_was_rewound_to_waits_for_a_reply(world: World, session: Session) -> None:
+    asked = world.channel.history()[0]
+    await world.mio.context_menu(world.channel, "Rewind to here", asked)
+
+    refused = await world.mio.context_menu(world.channel, "Retell", asked)
+    simcord.assert_error(world.env, Refused)
+    world.server.replies.append("*She limps.*")
+    await world.mio.context_menu(world.channel, "Continue", asked)
+
+    assert told(refused) == world.bot.catalogue.text("retell-unanswered")
+    assert world.said()[-1] == ("Rin", "*She limps.*")
+    assert await world.raws(session) == ["Are you hurt?", "*She limps.*"]
+
+
 async def test_a_reaction_is_answered_by_a_direct_message(world: World, session: Session) -> None:
     await world.mio.react(last(world), "❓")
     await world.mio.react(world.channel.history()[0], "🔁")
