@@ -16,6 +16,7 @@ from bot.memory.memories import Content, MemoryKind, NewMemory
 from bot.memory.story import FoldKind, FoldState, Session
 from bot.memory.turns import Citation
 from cogs._lines import bound
+from cogs._stats_numbers import number
 from cogs._stats_report import stats_embed
 from tests.cogs.conftest import World, speak, told
 from tests.cogs.moderated import LIE, answered, tell_a_lie
@@ -52,6 +53,14 @@ async def session(world: World) -> Session:
 
 def fields(embed: discord.Embed) -> dict[str, str]:
     return {field.name or "": field.value or "" for field in embed.fields}
+
+
+@pytest.mark.parametrize(
+    ("figure", "words"),
+    [(0, "0"), (0.04, "0"), (0.26, "0.3"), (1, "1"), (1.96, "2"), (9.94, "9.9"), (12.3, "12"), (1_234.5, "1,234")],
+)
+def test_a_figure_has_no_more_digits_than_it_needs(figure: float, words: str) -> None:
+    assert number(figure) == words
 
 
 async def test_a_player_is_refused(world: World, session: Session) -> None:
