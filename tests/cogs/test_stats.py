@@ -21,7 +21,7 @@ from cogs._stats_report import stats_embed
 from tests.cogs.conftest import World, speak, told
 from tests.cogs.moderated import LIE, answered, tell_a_lie
 
-SIZE = (960, 432)
+SIZE = (720, 468)
 
 
 async def asked(
