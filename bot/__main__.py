@@ -232,7 +232,9 @@ def _sessions(_: argparse.Namespace) -> int:
         where = f"channel {story.channel_id}" + ("" if story.guild_id else " (direct message)")
         print(f"{story.id:>6}  {state}  {story.turns:>6} turns  {where}  {story.character}")
         if story.costs:
-            print("        tokens computed: " + ", ".join(f"{name} {n:,}" for name, n in story.costs.items()))
+            print(
+                "        tokens computed and written: " + ", ".join(f"{name} {n:,}" for name, n in story.costs.items())
+            )
     if not found:
         print("There is no story yet; /session start begins one.")
     return _OK

@@ -296,7 +296,9 @@ class Engine:
             session, reply = await self.session(session_id), await self._store.newest_turn(session_id)
             if not session.running:
                 raise Refused("retell-paused")
-            if reply is None or reply.id != turn_id or reply.author.is_player or reply.seq <= session.folded_to:
+            if reply is not None and reply.id == turn_id and reply.author.is_player:
+                raise Refused("retell-unanswered")
+            if reply is None or reply.id != turn_id or reply.seq <= session.folded_to:
                 raise Refused("retell-not-newest")
             speaker = session.author(reply)
             if session.member(speaker.id) is None:

@@ -12,8 +12,8 @@ from bot.memory.figures import Mark, Point
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
 
-# Inches; a picture in Discord is shown about 550 points wide.
-_SIZE: Final = (8.0, 3.6)
+# Inches; an embed shows a picture 400 points wide at most, where the letters of a wider one are too small to read.
+_SIZE: Final = (6.0, 3.9)
 _BLUE, _ORANGE, _GREEN, _PINK, _YELLOW, *_ = COLOURS
 _STYLES: Final[Mapping[Mark, tuple[str, Literal["-", "--", ":"]]]] = {
     Mark.FOLD: (_GREEN, "-"),
@@ -71,5 +71,5 @@ def sawtooth(points: Sequence[Point], words: Words, *, first: int = 1) -> bytes:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axes.spines[["top", "right"]].set_visible(False)
-    drawn.legend(handles=shown, loc="outside lower center", ncols=3, frameon=False, fontsize="small")
+    drawn.legend(handles=shown, loc="outside lower center", ncols=2, frameon=False, fontsize="small")
     return png(drawn)

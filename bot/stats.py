@@ -91,7 +91,7 @@ def _replies(figures: Figures) -> _Rows:
 
 def _moderators(figures: Figures) -> _Rows:
     return [
-        ("corrections", f"{figures.corrections:,}, {figures.undone:,} of them undone"),
+        ("corrections", f"{figures.corrections:,}, {figures.undone:,} of them undoing others"),
         ("reports", counts({str(state): number for state, number in figures.reports.items()})),
     ]
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import discord
 
 from bot.client import KataribeBot
-from bot.memory.corrections import Correction, CorrectionKind
+from bot.memory.corrections import Correction, CorrectionKind, is_told_as_true
 from bot.moderation import Report
 from cogs._correction_form import CorrectionForm
 from cogs._corrections import carry_out
@@ -48,10 +48,11 @@ async def post_report(bot: KataribeBot, report: Report) -> bool:
 
 
 def report_view(report: Report, say: Say) -> discord.ui.View:
-    """The four buttons; they work in any process that has the report."""
+    """The buttons of what can be decided; they work in any process that has the report."""
     view = discord.ui.View(timeout=None)
     for decision in Decision:
-        view.add_item(FlagButton(report.flag.id, decision, say(f"button-{decision}")))
+        if decision is not Decision.CLAIM or is_told_as_true(report.detail.memory):
+            view.add_item(FlagButton(report.flag.id, decision, say(f"button-{decision}")))
     return view
 
 

@@ -87,6 +87,7 @@ class RewindingCommands(commands.Cog):
 
 def _label(branch: Branch, say: Say) -> str:
     first = branch.turns[0]
-    words = " ".join(beat.text for beat in first.beats if beat.kind in _VISIBLE)
-    excerpt = " ".join(discord.utils.escape_mentions(words).split())[:_EXCERPT]
+    words = " ".join(" ".join(beat.text for beat in first.beats if beat.kind in _VISIBLE).split())
+    short = words if len(words) <= _EXCERPT else words[:_EXCERPT].rstrip() + "…"
+    excerpt = discord.utils.escape_mentions(short)
     return say("rewind-branch", number=branch.id, turns=len(branch.turns), name=first.author.name, excerpt=excerpt)

@@ -19,5 +19,5 @@ def spread(of: Spread, say: Say) -> str:
 
 
 def number(figure: float) -> str:
-    """Whole from ten on, and with one digit behind the point below that, unless it is whole."""
-    return f"{figure:,.0f}" if figure >= 10 or figure == int(figure) else f"{figure:.1f}"
+    """Whole from ten on, and with one digit behind the point below that, unless that is whole."""
+    return f"{figure:,.0f}" if figure >= 10 or float(round(figure, 1)).is_integer() else f"{figure:.1f}"

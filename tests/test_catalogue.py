@@ -36,6 +36,25 @@ def test_the_number_of_a_memory_is_never_grouped(language: str) -> None:
     assert "#1234" in Catalogue().text("memory-unknown", language, number=1234)
 
 
+@pytest.mark.parametrize(
+    ("replies", "folds", "words"),
+    [
+        (1, 0, "A chart of the prompt tokens of the newest reply, up to 90, with no fold marked."),
+        (2, 1, "A chart of the prompt tokens of the newest 2 replies, up to 90, with one fold marked."),
+        (3, 2, "A chart of the prompt tokens of the newest 3 replies, up to 90, with 2 folds marked."),
+    ],
+)
+def test_a_chart_is_described_in_singular_and_plural(replies: int, folds: int, words: str) -> None:
+    assert Catalogue().text("stats-picture-described", "en", replies=replies, largest=90, folds=folds) == words
+
+
+@pytest.mark.parametrize("chapters", [0, 1, 11])
+def test_japanese_counts_chapters_above_nine_too(chapters: int) -> None:
+    words = Catalogue().text("info-memories", "ja", memories=85, chapters=chapters)
+
+    assert words == f"使っている記憶は85件、章の数は{chapters}です。"
+
+
 @pytest.mark.parametrize(("turns", "words"), [(0, "Everything so far"), (1, "The newest turn isn't"), (7, "newest 7")])
 def test_counts_are_said_as_a_person_would(turns: int, words: str) -> None:
     assert words in Catalogue().text("memory-raw", "en-US", turns=turns)

@@ -216,7 +216,7 @@ async def test_migrating_twice_is_harmless_and_the_story_can_be_listed_and_expor
 
     first, second = listed.out.splitlines()
     assert (listed.code, first.split()) == (0, ["1", "running", "0", "turns", "channel", "77", "灯"])
-    assert second.strip() == "tokens computed: audit 1,030, reply 230"
+    assert second.strip() == "tokens computed and written: audit 1,030, reply 230"
     assert (told.code, told.out.splitlines()[0]) == (0, "# 灯")
     assert written == Ended(0, "", "")
     document = json.loads((tmp_path / "story.json").read_text(encoding="utf-8"))

@@ -36,7 +36,7 @@ def size(picture: bytes) -> tuple[int, int]:
 def test_what_was_computed_fills_more_when_more_was_computed() -> None:
     warm, cold = sawtooth(GROWING, WORDS), sawtooth([replace(point, cached=0) for point in GROWING], WORDS)
 
-    assert size(warm) == size(cold) == (960, 432)
+    assert size(warm) == size(cold) == (720, 468)
     assert 0 < share(warm, COMPUTED) < 0.1 < share(cold, COMPUTED)
     assert share(warm, PROMPT) > 0
 
@@ -56,4 +56,4 @@ def test_each_mark_shows_unless_it_has_no_name(mark: Mark) -> None:
 
 @pytest.mark.parametrize("number", [1, 2, 400])
 def test_few_and_many_replies_fit(number: int) -> None:
-    assert size(sawtooth([Point(500, 100)] * number, WORDS, first=2_000)) == (960, 432)
+    assert size(sawtooth([Point(500, 100)] * number, WORDS, first=2_000)) == (720, 468)

@@ -303,7 +303,14 @@ stats-unanswered = Requests without an answer
 stats-of = { $what }: { $counts }
 stats-forced-cuts = Forced cuts
 stats-corrections = Corrections
-stats-corrected = { $count } by moderators, { $undone } of them undone
+stats-corrected = { $count ->
+    [one] One change by moderators
+   *[other] { $count } changes by moderators
+}, { $undone ->
+    [0] none of them undoing another
+    [one] one of them undoing another
+   *[other] { $undone } of them undoing others
+}
 stats-reports = Reports: { $open } open, { $decided } decided
 stats-no-replies = No reply's prompt is on record yet, so there is no picture.
 stats-kind-fold = Turns to a chapter
@@ -341,7 +348,14 @@ stats-picture-fold = turns became a chapter
 stats-picture-major_fold = chapters moved into the synopsis
 stats-picture-forced_cut = forced cut
 stats-picture-change = correction or other change
-stats-picture-described = A chart of the prompt tokens of the newest { $replies } replies, up to { $largest }, with { $folds } folds marked.
+stats-picture-described = A chart of the prompt tokens of { $replies ->
+    [one] the newest reply
+   *[other] the newest { $replies } replies
+}, up to { $largest }, with { $folds ->
+    [0] no fold
+    [one] one fold
+   *[other] { $folds } folds
+} marked.
 
 # /memory about-me
 
@@ -517,6 +531,7 @@ retell-no-turn = That message isn't part of a story here. Choose a message of a 
 retell-scene-only = Only the players of this story and the moderators can do that. Write a message in the story first.
 retell-not-newest = Something follows this already, or it was folded into a chapter. Only the newest reply can be told anew: take back what follows, or rewind to it.
 retell-not-last-exchange = Only the last exchange can be taken back. To go back further, use *Rewind to here* on the last message to keep.
+retell-unanswered = Nobody has answered this message yet, so there is no reply to tell anew. *Continue* asks for one.
 retell-paused = The story is paused. `/session resume` continues it; then try again.
 retell-writing = This reply is still being written. Try again when it has ended.
 retell-done = Told anew. ◀ and ▶ below it lead through its versions; only the one shown happened.

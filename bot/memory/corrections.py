@@ -77,8 +77,13 @@ def restated(text: str, settled: Sequence[tuple[Memory, Sequence[Version]]]) -> 
     return best[1] if best else None
 
 
+def is_told_as_true(memory: Memory) -> bool:
+    """Whether a memory is told as a fact, so that it can become something that was only said."""
+    return memory.kind in (MemoryKind.FACT, MemoryKind.EVENT)
+
+
 def _said_not_true(memory: Memory, _: Correction, speaker: str, __: Sequence[Version]) -> Memory:
-    if memory.kind not in (MemoryKind.FACT, MemoryKind.EVENT):
+    if not is_told_as_true(memory):
         raise CorrectionError("correction-not-a-fact", number=memory.number)
     content = replace(memory.content, kind=MemoryKind.CLAIM, speaker=speaker, player_id=None)
     return replace(memory, content=content, status=_usable(memory), corrected=True)

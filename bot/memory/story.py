@@ -211,7 +211,10 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class SessionFigures:
-    """Counts for ``/session info``: turns in all, turns and tokens not folded yet, memories in use, chapters, folds."""
+    """Counts for ``/session info``: turns in all, turns and tokens not folded yet, memories in use, chapters, folds.
+
+    The tokens are those that count towards the trigger: the turns' tails are among them.
+    """
 
     turns: int
     raw_turns: int

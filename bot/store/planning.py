@@ -17,7 +17,9 @@ from bot.store.tables import folds, sessions, turns
 # After a fold failed for good, so many turns pass before the next is planned.
 REST_AFTER_FAILURE: Final = 20
 OPEN: Final = (FoldState.DUE, FoldState.RUNNING)
-_RAW_TOKENS: Final = select(func.sum(turns.c.tokens + func.coalesce(turns.c.tail_tokens, 0))).where(
+WITH_TAIL: Final = turns.c.tokens + func.coalesce(turns.c.tail_tokens, 0)
+"""The tokens of a turn, and of what its prompt put before it."""
+_RAW_TOKENS: Final = select(func.sum(WITH_TAIL)).where(
     turns.c.session_id == bindparam("session"),
     turns.c.seq > bindparam("folded_to"),
     turns.c.state == TurnState.KEPT,

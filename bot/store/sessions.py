@@ -14,7 +14,7 @@ from bot.memory.memories import MemoryStatus
 from bot.memory.story import Fold, FoldState, Head, Place, Session, SessionFigures
 from bot.memory.turns import Author, AuthorKind, Beat, Turn, TurnState
 from bot.memory.wording import Language
-from bot.store.planning import OPEN, raw_turns
+from bot.store.planning import OPEN, WITH_TAIL, raw_turns
 from bot.store.players import label_of
 from bot.store.rows import (
     SESSIONS,
@@ -151,7 +151,7 @@ class SessionStore(Topic):
                 statement = select(func.count()).select_from(table).where(*conditions)
                 return int((await connection.execute(statement)).scalar_one())
 
-            raw_count = select(func.count(), func.coalesce(func.sum(turns.c.tokens), 0)).where(raw_turns(session))
+            raw_count = select(func.count(), func.coalesce(func.sum(WITH_TAIL), 0)).where(raw_turns(session))
             raw_number, raw_tokens = (await connection.execute(raw_count)).one()
             return SessionFigures(
                 turns=await count(turns, *counted),

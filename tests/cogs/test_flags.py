@@ -73,6 +73,12 @@ async def test_a_report_is_one_message_before_the_moderators(world: World, sessi
     assert len(world.channel.history()) == 2
 
 
+async def test_what_is_not_told_as_a_fact_is_not_offered_as_a_claim(world: World, session: Session) -> None:
+    message = await flagged(world, 3)
+
+    assert labels(message) == ["Edit", "Retract", "Dismiss"]
+
+
 DECISIONS = [
     ("claim", "noted that it was only said.", CorrectionKind.SAID_NOT_TRUE, MemoryKind.CLAIM, MemoryStatus.ACTIVE),
     ("retract", "took it out.", CorrectionKind.RETRACT, MemoryKind.FACT, MemoryStatus.RETRACTED),
@@ -145,14 +151,15 @@ async def test_of_two_moderators_one_wins_and_the_other_is_told(world: World, se
 
 
 async def test_a_correction_that_makes_no_sense_leaves_the_report_open(world: World, session: Session) -> None:
-    message = await flagged(world, number=3)
+    message = await flagged(world)
+    await world.sora.slash(world.channel, "memory correct", number=1, what="said_not_true", reason="A lie.")
 
     result = await world.sora.click(message, custom_id="flag:1:claim")
 
-    assert answered(result).content == world.bot.catalogue.text("correction-not-a-fact", number=3)
+    assert answered(result).content == world.bot.catalogue.text("correction-not-a-fact", number=1)
     assert (await rows(world))[0][2] is FlagState.OPEN
     log = next(c for name, c in world.guild.channels.items() if name == "log")
-    assert [labels(m) for m in log.history()] == [["It's a claim", "Edit", "Retract", "Dismiss"]]
+    assert [labels(m) for m in log.history()] == [["It's a claim", "Edit", "Retract", "Dismiss"], ["Undo"]]
 
 
 async def test_a_player_cannot_decide(world: World, session: Session) -> None:

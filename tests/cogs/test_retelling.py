@@ -271,6 +271,20 @@ async def test_reactions_do_the_same(world: World, session: Session) -> None:
     assert await world.raws(session) == ["Are you hurt?", "*Her knee bleeds.*"]
 
 
+async def test_a_message_that_the_story_was_rewound_to_waits_for_a_reply(world: World, session: Session) -> None:
+    asked = world.channel.history()[0]
+    await world.mio.context_menu(world.channel, "Rewind to here", asked)
+
+    refused = await world.mio.context_menu(world.channel, "Retell", asked)
+    simcord.assert_error(world.env, Refused)
+    world.server.replies.append("*She limps.*")
+    await world.mio.context_menu(world.channel, "Continue", asked)
+
+    assert told(refused) == world.bot.catalogue.text("retell-unanswered")
+    assert world.said()[-1] == ("Rin", "*She limps.*")
+    assert await world.raws(session) == ["Are you hurt?", "*She limps.*"]
+
+
 async def test_a_reaction_is_answered_by_a_direct_message(world: World, session: Session) -> None:
     await world.mio.react(last(world), "❓")
     await world.mio.react(world.channel.history()[0], "🔁")
@@ -341,6 +355,17 @@ async def test_the_ways_that_were_left_are_listed(world: World, session: Session
         say("rewind-branches"),
         "- " + say("rewind-branch", number=left.id, turns=1, name="Rin", excerpt="Her arm bleeds."),
     ]
+
+
+async def test_a_long_way_is_listed_by_its_beginning(world: World) -> None:
+    await world.begin()
+    world.server.replies.append("*" + "The ferry turns. " * 10 + "*")
+    await world.mio.send(world.channel, "We cross.")
+    await world.mio.context_menu(world.channel, "Rewind to here", world.channel.history()[0])
+
+    listed = told(await world.mio.slash(world.channel, "session branches"))
+
+    assert listed.endswith(": " + ("The ferry turns. " * 5)[:80].rstrip() + "…")
 
 
 async def test_memories_of_a_way_that_was_left_are_not_shown_and_say_why(world: World, session: Session) -> None:

@@ -19,11 +19,12 @@ from bot.memory.turns import Citation
 from bot.store import Call
 from bot.store.tables import calls
 from cogs._lines import bound
+from cogs._stats_numbers import number
 from cogs._stats_report import stats_embed
 from tests.cogs.conftest import World, speak, told
 from tests.cogs.moderated import LIE, answered, tell_a_lie
 
-SIZE = (960, 432)
+SIZE = (720, 468)
 
 
 async def asked(
@@ -58,6 +59,14 @@ async def session(world: World) -> Session:
 
 def fields(embed: discord.Embed) -> dict[str, str]:
     return {field.name or "": field.value or "" for field in embed.fields}
+
+
+@pytest.mark.parametrize(
+    ("figure", "words"),
+    [(0, "0"), (0.04, "0"), (0.26, "0.3"), (1, "1"), (1.96, "2"), (9.94, "9.9"), (12.3, "12"), (1_234.5, "1,234")],
+)
+def test_a_figure_has_no_more_digits_than_it_needs(figure: float, words: str) -> None:
+    assert number(figure) == words
 
 
 async def test_a_player_is_refused(world: World, session: Session) -> None:
@@ -99,7 +108,7 @@ async def test_a_moderator_sees_the_figures_and_the_picture(world: World, sessio
     assert shown["Tokens computed and written"] == "Chapters 5,040 · Replies 1,770"
     assert shown["Answers of no use"] == "Chapters: refused 1"
     assert shown["Corrections"].splitlines() == [
-        "1 by moderators, 0 of them undone",
+        "One change by moderators, none of them undoing another",
         "Reports: 1 open, 0 decided",
     ]
     assert "Requests without an answer" not in shown

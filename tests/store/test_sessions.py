@@ -3,13 +3,14 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from sqlalchemy import update
 
 from bot.errors import Refused
 from bot.memory.prompt import Card
 from bot.memory.story import FoldKind, Head, Place, SessionFigures
 from bot.memory.turns import AuthorKind, TurnState
 from bot.store import Store
-from bot.store.tables import sessions
+from bot.store.tables import sessions, turns
 from tests.store.tale import MIO, PLACE, SCOPE, START, Tale, event, later, over, rows, said
 
 
@@ -94,6 +95,15 @@ async def test_the_figures_count_what_is_there(tale: Tale) -> None:
     (fold,) = figures.folds
     assert figures == SessionFigures(turns=7, raw_turns=3, raw_tokens=53, memories=2, chapters=1, folds=(fold,))
     assert (fold.kind, fold.session_id) == (FoldKind.FOLD, tale.session_id)
+
+
+async def test_what_stands_before_a_turn_counts_among_the_tokens_that_are_not_folded_yet(tale: Tale) -> None:
+    await tale.exchanges(2)
+    before = (await tale.store.figures(tale.session_id)).raw_tokens
+    async with tale.store._database.write() as connection:
+        await connection.execute(update(turns).where(turns.c.seq == 3).values(tail="Recalled.", tail_tokens=7))
+
+    assert (await tale.store.figures(tale.session_id)).raw_tokens == before + 7
 
 
 async def test_the_figures_name_the_newest_five_folds_that_are_not_done(tale: Tale) -> None:
