@@ -21,6 +21,7 @@ from bot.llm import profiles
 from bot.llm.failures import Failed, from_report, from_response
 from bot.llm.form import Form, build_body
 from bot.llm.queue import Slot, SlotQueue
+from bot.llm.reading import Lost, Reader, Reading
 from bot.llm.requests import Completion, ModelCall, ModelProfile, ModelRequest, Priority
 from bot.llm.stream import Answer, BrokenStream, parse_object, read_events
 
@@ -50,6 +51,7 @@ class _Progress:
     waited: float = 0.0
     spent: float = 0.0
     answer: Answer = field(default_factory=Answer)
+    reading: Reading = field(default_factory=Reading)
 
 
 def _expire(limit: asyncio.Timeout) -> None:
@@ -109,6 +111,7 @@ class ModelClient:
             limits=httpx.Limits(max_connections=None),
             trust_env=False,
         )
+        self._reader = Reader(self._http, self._base_url)
 
     async def __aenter__(self) -> Self:
         return self
@@ -153,6 +156,7 @@ class ModelClient:
         before, self._profile, self._probed = self._profile, found.profile, found.reached
         if (before.server, before.model) != (found.profile.server, found.profile.model):
             self._form = Form()
+            self._reader = Reader(self._http, self._base_url)
 
     async def count_tokens(self, text: str) -> int | None:
         """The tokens of ``text`` as the server counts them, None when it cannot or does not answer now.
@@ -214,14 +218,20 @@ class ModelClient:
                 ) as slot:
                     progress.waited += clock() - queued
                     arrival = slot.arrival
-                    return await self._attempt(request, slot, progress)
+                    completion = await self._attempt(request, slot, progress)
+                if completion is not None:
+                    return completion
+                if slot.interrupted:
+                    await self._quiet(_FIRST_QUIET_SECONDS)
             except _Interrupted:
                 progress.interruptions += 1
                 progress.spent = 0.0
+                self._reader.doubt(progress.reading)
                 if progress.interruptions > _INTERRUPTIONS:
                     raise GaveWay(times=progress.interruptions) from None
                 await self._quiet(_FIRST_QUIET_SECONDS * 2 ** (progress.interruptions - 1))
             except Failed as failure:
+                self._reader.doubt(progress.reading)
                 await self._back_off(failure, progress)
 
     async def _quiet(self, seconds: float) -> None:
@@ -235,21 +245,27 @@ class ModelClient:
             if self._queue.has_room or (self._queue.replies_asked == asked and not self._queue.has_replies):
                 return
 
-    async def _attempt(self, request: ModelRequest, slot: Slot, progress: _Progress) -> Completion:
-        """Use a slot within the time that is left."""
+    async def _attempt(self, request: ModelRequest, slot: Slot, progress: _Progress) -> Completion | None:
+        """Use a slot within the time that is left. None: only a portion of the prompt was read."""
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
             async with asyncio.timeout(self._timeout - progress.spent) as limit:
-                if slot.interrupted:
-                    raise _Interrupted
-                slot.on_interrupt = partial(_expire, limit)
                 async with self._probing:
                     if not self._probed:
                         await self._ask()
+                if await self._read_on(request, slot, progress):
+                    return None
+                if slot.interrupted:
+                    raise _Interrupted
+                slot.on_interrupt = partial(_expire, limit)
                 answer = await self._send_shown(request, progress)
+                self._reader.has_read(progress.reading, slot.number)
+                answer.usage = progress.reading.counted(answer.usage)
+        except Lost:
+            raise _Interrupted from None
         except TimeoutError as error:
-            if slot.interrupted:
+            if slot.on_interrupt is not None and slot.interrupted:
                 raise _Interrupted from None
             raise ModelTimeout(seconds=max(1, round(self._timeout))) from error
         finally:
@@ -262,6 +278,16 @@ class ModelClient:
             model=self._profile.model,
             milliseconds=round(progress.spent * 1000),
         )
+
+    async def _read_on(self, request: ModelRequest, slot: Slot, progress: _Progress) -> bool:
+        """Have a portion of a long prompt read, where a reply might have to wait for the whole; whether one was."""
+        if not slot.interruptible or request.pictures or self._profile.server != "llama.cpp" or not self._form.cache:
+            return False
+        if not progress.reading.begun:
+            body = build_body(request, self._profile, self._form)
+            progress.reading = await self._reader.begin(body, self._profile, slot.number)
+        left = self._timeout - progress.spent
+        return await self._reader.read_on(progress.reading, self._profile, slot.number, left)
 
     async def _send_shown(self, request: ModelRequest, progress: _Progress) -> Answer:
         """Send with its pictures, and without them where the model cannot see."""
