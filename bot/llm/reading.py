@@ -215,8 +215,7 @@ class Reader:
             "stream": True, "return_progress": True, "response_fields": ["timings"],
         }  # fmt: skip
         timings: dict[str, Any] = {}
-        # llama.cpp closes the connection behind a stream, and the next request might be on it already.
-        head = {"Connection": "close"}
+        head = {"Connection": "close"}  # as behind every stream of llama.cpp, see the client
         try:
             async with self._http.stream("POST", f"{self._root}/completion", json=body, headers=head) as response:
                 self._look_at(response)

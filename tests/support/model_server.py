@@ -48,7 +48,10 @@ class ModelServer:
         model: the name in ``/v1/models``; ``model_fields`` are added to its entry.
         api_key: demanded as a bearer token when given.
 
-    All of these can be changed while the server runs.
+    All of these can be changed while the server runs. ``preamble`` is what the chat template puts before every conversation,
+    ``milliseconds_per_token`` how long the server says that it evaluates one, ``keeps_prompts`` whether anything is cached, and
+    ``tells_progress`` whether the server says how much of a portion is before it evaluates the rest. ``on_portion`` is awaited
+    while a portion is evaluated.
     """
 
     def __init__(
@@ -74,10 +77,12 @@ class ModelServer:
         self.llama_cpp = llama_cpp
         self.reads_portions = portions
         self.cache_ram = cache_ram
+        self.keeps_prompts = True
         self.tells_progress = True
         self.milliseconds_per_token = 0.001
         self.on_portion: Callable[[Portion], Awaitable[object]] | None = None
         self.vision = vision
+        self.preamble = ""
         self.loading = False
         self.model = model
         self.model_fields = model_fields or {}
@@ -238,7 +243,7 @@ class ModelServer:
         if not self.llama_cpp:
             raise web.HTTPNotFound
         body = await request.json()
-        return web.json_response({"prompt": render(body["messages"])})
+        return web.json_response({"prompt": self.preamble + render(body["messages"])})
 
     async def _portion(self, request: web.Request) -> web.StreamResponse:
         """Evaluate the tokens of a prompt. llama.cpp says how many it has, evaluates, and then writes one token all the same."""
@@ -324,7 +329,7 @@ class ModelServer:
         return Script(settled if isinstance(settled, str) else json.dumps(settled, ensure_ascii=False))
 
     async def _respond(self, request: web.Request, record: Recorded) -> web.StreamResponse:
-        prompt = tokenize(record.prompt)
+        prompt = tokenize(self.preamble + record.prompt)
         record.prompt_tokens = len(prompt)
         refusal = self._refusal(record)
         if refusal is not None:
@@ -360,6 +365,8 @@ class ModelServer:
             self._restore(slot, prompt)
         self._uses += 1
         self._slot_used[slot] = self._uses
+        if not self.keeps_prompts:
+            return slot, 0
         return slot, min(_common(self._slots[slot], prompt), len(prompt) - 1)
 
     def _restore(self, slot: int, prompt: list[str]) -> None:
