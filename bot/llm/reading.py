@@ -27,6 +27,8 @@ _SECONDS = 0.1
 # Reading 620 tokens with a model of 135M on one processor took 5.1 s at once, and in portions of 8, 12, 16 or 32 tokens 7.6, 7.1,
 # 7.4 and 7.7 s (the better of two each).
 _LEAST_TOKENS = 8
+# llama.cpp computes so many tokens at once unless it is told otherwise (--ubatch-size); more are not read any faster.
+_MOST_HURRIED_TOKENS = 512
 _SHORTEST_CHARACTERS = 256
 # llama.cpp takes the slot whose prompt makes up more than a tenth of the new one, or more than --slot-prompt-similarity says, for
 # which we advise 0.8 (bot/llm/form.py); else the one that was used longest ago. So a portion must not be large beside what was
@@ -103,10 +105,10 @@ class Reader:
             return Reading(begun=True)
         try:
             prompt = await self._post("/apply-template", body, "prompt", str)
-            tokens = await self._tokens(prompt)
+            tokens = await self._tokens(prompt, profile.model)
             first = _LEAST_TOKENS
             if not _has_one_slot(profile):
-                head = await self._tokens(prompt[: max(0, prompt.find(messages[0]["content"]))])
+                head = await self._tokens(prompt[: max(0, prompt.find(messages[0]["content"]))], profile.model)
                 first = max(_FIRST_TOKENS, _LEAST_LIKE_SHARE * (len(head) + _WORDS_IN_COMMON))
         except _Unusable as error:
             log.info("the model server does not read in portions (%s)", error)
@@ -124,6 +126,8 @@ class Reader:
 
         Raises Lost, TimeoutError and cancellation, and nothing else.
         """
+        if not reading.tokens:
+            return False
         seen, alone = reading.turn, reading.turn in (None, turn - 1)
         if not alone and self._forgets:
             self.doubt(reading)
@@ -134,7 +138,7 @@ class Reader:
             return False
         end = min(reading.read + size, len(reading.tokens) - 1)
         try:
-            portion = await self._send(reading.tokens[:end], least=reading.read - size)
+            portion = await self._send(reading.tokens[:end], profile.model, least=reading.read - size)
         except _Unusable as error:
             log.info("the model server does not read in portions (%s)", error)
             reading.tokens = ()
@@ -168,19 +172,19 @@ class Reader:
         self._newest = reading.tokens, turn
 
     def _size(self, reading: Reading, profile: ModelProfile, seconds: float) -> int:
-        """The tokens of the next portion: what takes a tenth of a second, if the prompt can be read in time like that."""
+        """The tokens of the next portion: what takes a tenth of a second, or more where the prompt would not be read in time."""
         if reading.read < reading.first:
             return reading.first - reading.read
         speed = self._speed or 0.0
         size = int(speed * _SECONDS)
-        if len(reading.tokens) - reading.read > speed * seconds / 2:  # the server works better on more, or not at all
-            size = max(size, 2 * reading.last)
+        if len(reading.tokens) - reading.read > speed * seconds / 2:
+            size = max(size, min(2 * reading.last, _MOST_HURRIED_TOKENS))
         most = 4 * reading.read if _has_one_slot(profile) else reading.read // _LIKEST_SHARE
         return max(_LEAST_TOKENS, min(size, most))
 
-    async def _tokens(self, text: str) -> tuple[int, ...]:
+    async def _tokens(self, text: str, model: str) -> tuple[int, ...]:
         """The tokens of a prompt as a completion has them."""
-        body = {"content": text, "add_special": True, "parse_special": True}
+        body = {"model": model, "content": text, "add_special": True, "parse_special": True}
         return tuple(await self._post("/tokenize", body, "tokens", list))
 
     async def _post(self, path: str, body: dict[str, Any], name: str, kind: type[T]) -> T:
@@ -204,14 +208,14 @@ class Reader:
         if response.status_code != 200:
             raise _Unusable(f"status {response.status_code}")
 
-    async def _send(self, tokens: tuple[int, ...], least: int) -> _Portion:
+    async def _send(self, tokens: tuple[int, ...], model: str, *, least: int) -> _Portion:
         """Have the beginning of a prompt evaluated, if the server still has the first ``least`` tokens of it.
 
         Tokens, not text: what is cut in the middle of a word has other tokens at the cut. Without samplers the one token that is
         written in spite of ``n_predict`` 0 costs nothing; the usual ones take 25 ms for it with 49,000 tokens to choose from.
         """
         body = {
-            "prompt": tokens, "n_predict": 0, "cache_prompt": True, "samplers": [],
+            "model": model, "prompt": tokens, "n_predict": 0, "cache_prompt": True, "samplers": [],
             "stream": True, "return_progress": True, "response_fields": ["timings"],
         }  # fmt: skip
         timings: dict[str, Any] = {}

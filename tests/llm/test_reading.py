@@ -126,9 +126,9 @@ async def test_a_prompt_that_portions_would_not_finish_in_time_is_read_in_larger
 ) -> None:
     server.on_fold = lambda body: CHAPTER
     server.milliseconds_per_token = 40.0
-    await connect(timeout_seconds=30.0).complete(fold())
+    await connect(timeout_seconds=30.0).complete(fold(words=1_500))
     sizes = [after.tokens - before.tokens for before, after in pairwise(server.portions)]
-    assert sizes[:4] == [2 * LEAST, 4 * LEAST, 8 * LEAST, 16 * LEAST], "1,000 tokens would take 40 s"
+    assert sizes == [16, 32, 64, 128, 256, 512, 512, 512, 512], "3,000 tokens would take 120 s"
 
 
 async def test_what_needs_no_portions(server: ModelServer, client: ModelClient, connect: Connect) -> None:
@@ -172,6 +172,22 @@ async def test_a_portion_that_fails_leaves_the_rest_to_the_request(server: Model
     assert len(server.portions) == 3
     await client.complete(fold("another"))
     assert len(server.portions) > 6, "it may have passed"
+
+
+async def test_what_was_given_up_is_not_read_after_an_interruption_either(
+    server: ModelServer, client: ModelClient
+) -> None:
+    async def fail(portion: Portion) -> None:
+        if len(server.portions) == 3:
+            raise ConnectionResetError
+
+    server.on_portion = fail
+    server.folds.extend([Script("{", hang=asyncio.Event()), CHAPTER])
+    folding = asyncio.create_task(client.complete(fold()))
+    await server.arrived(1, "fold")
+    await client.complete(reply())
+    await folding
+    assert (len(server.portions), len(server.of("fold"))) == (3, 2)
 
 
 # --- a reply comes ------------------------------------------------------------------------------------------------
