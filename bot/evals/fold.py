@@ -372,13 +372,23 @@ def costs(measured: Iterable[Measurement]) -> list[Cost]:
     return found
 
 
-def within(found: Iterable[Cost]) -> bool:
-    """Whether there is a server on which no running fold costs a reply more than it may."""
-    worst: dict[str, float] = {}
+def worst(found: Iterable[Cost]) -> dict[str, Cost]:
+    """By server, the scenario with a running fold that costs a reply most."""
+    by_server: dict[str, Cost] = {}
     for cost in found:
-        if cost.scenario in _RUNNING:
-            worst[cost.server] = max(worst.get(cost.server, 0.0), cost.factor)
-    return bool(worst) and min(worst.values()) <= MOST
+        before = by_server.get(cost.server)
+        if cost.scenario in _RUNNING and (before is None or cost.factor > before.factor):
+            by_server[cost.server] = cost
+    return by_server
+
+
+def within(found: Iterable[Cost]) -> bool:
+    """Whether there is a server on which no running fold costs a reply more than it may.
+
+    One is enough: how the server is started is the operator's choice, and a bare slot without the prompt cache in RAM loses the story
+    to whatever else is asked.
+    """
+    return any(cost.factor <= MOST for cost in worst(found).values())
 
 
 def picture(found: Sequence[Cost], ways: Sequence[Asked]) -> bytes:
@@ -433,7 +443,9 @@ def _as_table(made: Run, found: Sequence[Cost], ways: Sequence[Asked], holds: bo
             ("dropped", f"{dict(one.dropped)}"),
         ]
         parts.append(table(f"Asked with {way}", rows))
-    parts.append(f"a running fold costs a reply at most {MOST - 1:.0%}: {'yes' if holds else 'no'}")
+    rows = [(server, f"x {cost.factor:.3f}, while {cost.scenario}") for server, cost in worst(found).items()]
+    parts.append(table("The most that a running fold costs", rows))
+    parts.append(f"a running fold costs a reply at most {MOST - 1:.0%} on one of them: {'yes' if holds else 'no'}")
     return "\n\n".join(parts)
 
 

@@ -143,6 +143,9 @@ def test_one_scenario_above_the_limit_fails_a_server_and_one_good_server_is_enou
     slow = [measurement(PLAIN, QUIET, 0, 100), measurement(PLAIN, READING, 0, 101), measurement(PLAIN, TWENTY, 0, 106)]
     good = [replace(m, server=KEEPING, whole=100) for m in slow]
     assert not fold.within(fold.costs(slow))
+    assert {server: cost.scenario for server, cost in fold.worst(fold.costs([*slow, *good])).items()} == {
+        PLAIN: TWENTY, KEEPING: READING,
+    }  # fmt: skip
     assert fold.within(fold.costs([*slow, *good]))
     assert not fold.within([])
 
