@@ -385,8 +385,8 @@ def worst(found: Iterable[Cost]) -> dict[str, Cost]:
 def within(found: Iterable[Cost]) -> bool:
     """Whether there is a server on which no running fold costs a reply more than it may.
 
-    One is enough: how the server is started is the operator's choice, and a bare slot without the prompt cache in RAM loses the story
-    to whatever else is asked.
+    One is enough: how the server is started is the operator's choice, and a bare slot without the prompt cache in RAM loses the
+    story to whatever else is asked.
     """
     return any(cost.factor <= MOST for cost in worst(found).values())
 
