@@ -85,7 +85,8 @@ _VOCABULARY: Final = (
 class Measurement:
     """One reply. Times are in milliseconds from the call of the engine; token figures are the server's.
 
-    ``was_running`` says whether a fold held a slot when the reply was asked for; ``attempts`` counts the reply's requests.
+    ``was_running`` says whether a fold held a slot when the reply was asked for; ``attempts`` counts the reply's requests, and
+    ``waited`` is the part of the time that it stood in the queue.
     """
 
     server: str
@@ -98,6 +99,7 @@ class Measurement:
     written: int
     attempts: int
     was_running: bool
+    waited: float
 
     @property
     def computed(self) -> int:
@@ -118,6 +120,7 @@ class Cost:
     first_factor: float
     milliseconds: float
     more_milliseconds: float
+    waited: float
     computed: int
 
 
@@ -275,7 +278,7 @@ class Bench:
         return Measurement(
             self._name, scenario, repeat, round((ended - began) * 1000, 1),
             round((self._at.reply_began - began) * 1000, 1), call.prompt_tokens or 0, call.cached_tokens or 0,
-            call.completion_tokens or 0, call.attempts, was_running,
+            call.completion_tokens or 0, call.attempts, was_running, call.waited_milliseconds or 0,
         )  # fmt: skip
 
 
@@ -366,6 +369,7 @@ def costs(measured: Iterable[Measurement]) -> list[Cost]:
                     round(statistics.median(m.first / q.first for m, q in pairs), 3),
                     round(statistics.median(m.whole for m, _ in pairs), 1),
                     round(statistics.median(m.whole - q.whole for m, q in pairs), 1),
+                    round(statistics.median(m.waited for m, _ in pairs), 1),
                     round(statistics.median(m.computed for m, _ in pairs)),
                 )
             )  # fmt: skip
@@ -451,6 +455,6 @@ def _as_table(made: Run, found: Sequence[Cost], ways: Sequence[Asked], holds: bo
 
 def _in_words(cost: Cost) -> str:
     return (
-        f"x {cost.factor:.3f} ({cost.lowest:.2f} to {cost.highest:.2f}; {cost.more_milliseconds:+,.0f} ms; first word x "
-        f"{cost.first_factor:.2f}; {cost.computed:,} prompt tokens computed; n = {cost.count})"
+        f"x {cost.factor:.3f} ({cost.lowest:.2f} to {cost.highest:.2f}; {cost.more_milliseconds:+,.0f} ms, {cost.waited:,.0f} ms "
+        f"in the queue; first word x {cost.first_factor:.2f}; {cost.computed:,} prompt tokens computed; n = {cost.count})"
     )

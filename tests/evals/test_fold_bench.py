@@ -125,7 +125,7 @@ async def test_a_run_goes_on_where_it_was(
 
 
 def measurement(server: str, scenario: str, repeat: int, whole: float) -> Measurement:
-    return Measurement(server, scenario, repeat, whole, whole / 2, 100, 90, 20, 1, scenario != QUIET)
+    return Measurement(server, scenario, repeat, whole, whole / 2, 100, 90, 20, 1, scenario != QUIET, whole / 20)
 
 
 def test_times_are_compared_within_a_repeat() -> None:
@@ -136,6 +136,7 @@ def test_times_are_compared_within_a_repeat() -> None:
     assert (found[QUIET].factor, found[READING].factor, found[AFTER].factor) == (1.0, 1.04, 3.0)
     assert (found[READING].lowest, found[READING].highest) == (1.04, 9.0)
     assert (found[READING].count, found[READING].more_milliseconds, found[READING].computed) == (3, 16.0, 10)
+    assert found[READING].waited == 20.8
     assert fold.within(found.values()), "what comes after a fold is not what a running one costs"
 
 
