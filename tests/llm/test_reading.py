@@ -347,3 +347,21 @@ async def test_a_cancelled_reading_hangs_up_and_frees_the_slot(server: ModelServ
     async with asyncio.timeout(30):
         await left.wait()
     assert (client.queue.running, client.queue.waiting, server.requests) == (0, 0, [])
+
+
+@pytest.mark.parametrize(("slots", "parallel"), [(1, 1), (2, 1), (4, 4)])
+async def test_many_at_once_all_come_to_an_end(connect: Connect, waits: Waits, slots: int, parallel: int) -> None:
+    calls: list[ModelCall] = []
+    async with ModelServer(slots=slots, cache_ram=True) as server:
+        server.on_fold = lambda body: CHAPTER
+        server.milliseconds_per_token = 2.0
+        client = connect(base_url=server.base_url, parallel=parallel, on_call=calls.append, sleep=waits)
+        folding = [asyncio.create_task(client.complete(fold(f"records{n % 2} ", 200))) for n in range(6)]
+        for number in range(20):
+            await asyncio.gather(client.complete(reply(f"Rin{number % 3} ")), asyncio.sleep(0.005))
+        ended = await asyncio.gather(*folding, return_exceptions=True)
+
+    assert all(not isinstance(outcome, Exception) or isinstance(outcome, GaveWay) for outcome in ended)
+    assert (len(calls), client.queue.running, client.queue.waiting) == (26, 0, 0)
+    assert all(0 <= (call.usage.cached_tokens or 0) <= (call.usage.prompt_tokens or 0) for call in calls)
+    assert not any(call.interruptions for call in calls if call.purpose is Purpose.REPLY)
