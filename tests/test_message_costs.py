@@ -78,14 +78,19 @@ async def test_what_can_find_nothing_is_not_looked_up(server: ModelServer, tmp_p
     assert any("findable_terms" in statement for statement in cut)
 
 
-async def test_requests_share_a_connection_to_the_model(server: ModelServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("llama_cpp", "connections"), [(False, 1), (True, 3)])
+async def test_requests_share_a_connection_to_the_model_unless_it_closes_them(
+    server: ModelServer, tmp_path: Path, llama_cpp: bool, connections: int
+) -> None:
+    """llama.cpp closes the connection behind a stream; whoever sends on it at that moment has to ask again."""
+    server.llama_cpp = llama_cpp
     async with open_scene(server, tmp_path / "k.db") as scene:
         for _ in range(3):
             await scene.exchange("Hello.")
 
     replies = server.of("reply")
     assert len(replies) == 3
-    assert len({each.peer for each in replies}) == 1
+    assert len({each.peer for each in replies}) == connections
 
 
 async def test_what_was_learnt_of_tokens_is_written_when_it_changed(server: ModelServer, tmp_path: Path) -> None:

@@ -230,8 +230,7 @@ def _pitfalls(settings: Settings, profile: ModelProfile) -> Iterator[Finding]:
         yield Finding(
             Mark.NOTE,
             "model: a fold takes the only slot, and the next reply reads the whole story again where the server forgot it",
-            "start it with --parallel 2 and leave LLM_PARALLEL=1: replies still go first, and the story stays in its slot; "
-            "--batch-size 256 lets a reply interrupt sooner",
+            "start it with --parallel 2 and leave LLM_PARALLEL=1: replies still go first, and the story stays in its slot",
         )
 
 

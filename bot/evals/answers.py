@@ -20,6 +20,7 @@ import httpx
 from aiohttp import web
 
 _COMPLETIONS: Final = "/v1/chat/completions"
+_PORTIONS: Final = "/completion"
 _LARGEST_REQUEST: Final = 64 * 2**20
 # What of an answer's headers belongs to its content and not to the connection.
 _CONTENT_TYPE: Final = "content-type"
@@ -62,6 +63,7 @@ async def kept_answers(
         proxy.http = http
         application = web.Application(client_max_size=_LARGEST_REQUEST)
         application.router.add_post(_COMPLETIONS, proxy.complete)
+        application.router.add_post(_PORTIONS, proxy.refuse)
         application.router.add_route("*", "/{path:.*}", proxy.pass_on)
         # A client that leaves ends the request at the server too.
         runner = web.AppRunner(application, access_log=None, shutdown_timeout=1, handler_cancellation=True)
@@ -135,6 +137,10 @@ class _Proxy:
         draft = path.with_suffix(".draft")
         draft.write_bytes(kind.encode() + b"\n" + whole)
         draft.replace(path)
+
+    async def refuse(self, request: web.Request) -> web.Response:
+        """The portions in which a long prompt is read: nobody waits for a reply here, and a kept answer needs no reading."""
+        return web.Response(status=404)
 
     async def pass_on(self, request: web.Request) -> web.Response:
         """Whatever else is asked, such as the window or a count of tokens."""

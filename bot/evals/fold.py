@@ -85,7 +85,8 @@ _VOCABULARY: Final = (
 class Measurement:
     """One reply. Times are in milliseconds from the call of the engine; token figures are the server's.
 
-    ``was_running`` says whether a fold held a slot when the reply was asked for; ``attempts`` counts the reply's requests.
+    ``was_running`` says whether a fold held a slot when the reply was asked for; ``attempts`` counts the reply's requests, and
+    ``waited`` is the part of the time that it stood in the queue.
     """
 
     server: str
@@ -98,6 +99,7 @@ class Measurement:
     written: int
     attempts: int
     was_running: bool
+    waited: float
 
     @property
     def computed(self) -> int:
@@ -118,6 +120,7 @@ class Cost:
     first_factor: float
     milliseconds: float
     more_milliseconds: float
+    waited: float
     computed: int
 
 
@@ -275,7 +278,7 @@ class Bench:
         return Measurement(
             self._name, scenario, repeat, round((ended - began) * 1000, 1),
             round((self._at.reply_began - began) * 1000, 1), call.prompt_tokens or 0, call.cached_tokens or 0,
-            call.completion_tokens or 0, call.attempts, was_running,
+            call.completion_tokens or 0, call.attempts, was_running, call.waited_milliseconds or 0,
         )  # fmt: skip
 
 
@@ -366,19 +369,30 @@ def costs(measured: Iterable[Measurement]) -> list[Cost]:
                     round(statistics.median(m.first / q.first for m, q in pairs), 3),
                     round(statistics.median(m.whole for m, _ in pairs), 1),
                     round(statistics.median(m.whole - q.whole for m, q in pairs), 1),
+                    round(statistics.median(m.waited for m, _ in pairs), 1),
                     round(statistics.median(m.computed for m, _ in pairs)),
                 )
             )  # fmt: skip
     return found
 
 
-def within(found: Iterable[Cost]) -> bool:
-    """Whether there is a server on which no running fold costs a reply more than it may."""
-    worst: dict[str, float] = {}
+def worst(found: Iterable[Cost]) -> dict[str, Cost]:
+    """By server, the scenario with a running fold that costs a reply most."""
+    by_server: dict[str, Cost] = {}
     for cost in found:
-        if cost.scenario in _RUNNING:
-            worst[cost.server] = max(worst.get(cost.server, 0.0), cost.factor)
-    return bool(worst) and min(worst.values()) <= MOST
+        before = by_server.get(cost.server)
+        if cost.scenario in _RUNNING and (before is None or cost.factor > before.factor):
+            by_server[cost.server] = cost
+    return by_server
+
+
+def within(found: Iterable[Cost]) -> bool:
+    """Whether there is a server on which no running fold costs a reply more than it may.
+
+    One is enough: how the server is started is the operator's choice, and a bare slot without the prompt cache in RAM loses the
+    story to whatever else is asked.
+    """
+    return any(cost.factor <= MOST for cost in worst(found).values())
 
 
 def picture(found: Sequence[Cost], ways: Sequence[Asked]) -> bytes:
@@ -433,12 +447,14 @@ def _as_table(made: Run, found: Sequence[Cost], ways: Sequence[Asked], holds: bo
             ("dropped", f"{dict(one.dropped)}"),
         ]
         parts.append(table(f"Asked with {way}", rows))
-    parts.append(f"a running fold costs a reply at most {MOST - 1:.0%}: {'yes' if holds else 'no'}")
+    rows = [(server, f"x {cost.factor:.3f}, while {cost.scenario}") for server, cost in worst(found).items()]
+    parts.append(table("The most that a running fold costs", rows))
+    parts.append(f"a running fold costs a reply at most {MOST - 1:.0%} on one of them: {'yes' if holds else 'no'}")
     return "\n\n".join(parts)
 
 
 def _in_words(cost: Cost) -> str:
     return (
-        f"x {cost.factor:.3f} ({cost.lowest:.2f} to {cost.highest:.2f}; {cost.more_milliseconds:+,.0f} ms; first word x "
-        f"{cost.first_factor:.2f}; {cost.computed:,} prompt tokens computed; n = {cost.count})"
+        f"x {cost.factor:.3f} ({cost.lowest:.2f} to {cost.highest:.2f}; {cost.more_milliseconds:+,.0f} ms, {cost.waited:,.0f} ms "
+        f"in the queue; first word x {cost.first_factor:.2f}; {cost.computed:,} prompt tokens computed; n = {cost.count})"
     )

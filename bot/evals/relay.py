@@ -14,12 +14,15 @@ from aiohttp import web
 from bot.evals.scripted import MODEL
 
 _COMPLETIONS: Final = "/v1/chat/completions"
+# A portion of a long prompt is sent here; only what is not a reply is read like that.
+_PORTIONS: Final = "/completion"
 _LARGEST_REQUEST: Final = 16 * 2**20
 _REPLY: Final = "reply"
 
 
 class Relay:
-    """Passes on what is asked. ``reading`` is set when a fold was sent, ``writing`` when the first of its text came.
+    """Passes on what is asked. ``reading`` is set when a fold was sent, be it the first portion of its prompt, and ``writing``
+    when the first of its text came.
 
     ``read_seconds`` is the time between the two, of the newest fold that got so far; ``reply_began`` the time (monotonic) at
     which the newest reply had its first text.
@@ -33,6 +36,7 @@ class Relay:
         self.writing = asyncio.Event()
         self.read_seconds = 0.0
         self.reply_began = 0.0
+        self._fold_began = 0.0
 
     def forget(self) -> None:
         """The next fold is another one."""
@@ -42,28 +46,29 @@ class Relay:
     async def complete(self, request: web.Request) -> web.StreamResponse:
         """Pass on a completion, piece by piece."""
         body = await request.json()
-        is_reply = body.get("response_format", {}).get("json_schema", {}).get("name", _REPLY) == _REPLY
-        began = time.monotonic()
-        if not is_reply:
+        schema = body.get("response_format", {}).get("json_schema", {})
+        is_reply = request.path == _COMPLETIONS and schema.get("name", _REPLY) == _REPLY
+        if not is_reply and not self.reading.is_set():
+            self._fold_began = time.monotonic()
             self.reading.set()
-        async with self._http.stream("POST", self._root + _COMPLETIONS, json=body) as answer:
+        async with self._http.stream("POST", self._root + request.path, json=body) as answer:
             headers = {"Content-Type": answer.headers.get("content-type", "application/octet-stream")}
             response = web.StreamResponse(status=answer.status_code, headers=headers)
             await response.prepare(request)
             has_text = False
             async for piece in answer.aiter_bytes():
-                if not has_text and b'"content":"' in piece.replace(b": ", b":"):
+                if not has_text and request.path == _COMPLETIONS and b'"content":"' in piece.replace(b": ", b":"):
                     has_text = True
-                    self._has_begun(is_reply, began)
+                    self._has_begun(is_reply)
                 await response.write(piece)
         await response.write_eof()
         return response
 
-    def _has_begun(self, is_reply: bool, began: float) -> None:
+    def _has_begun(self, is_reply: bool) -> None:
         if is_reply:
             self.reply_began = time.monotonic()
         elif not self.writing.is_set():
-            self.read_seconds = time.monotonic() - began
+            self.read_seconds = time.monotonic() - self._fold_began
             self.writing.set()
 
     async def pass_on(self, request: web.Request) -> web.Response:
@@ -86,7 +91,8 @@ async def relay(upstream: str, api_key: str | None = None) -> AsyncIterator[Rela
     async with httpx.AsyncClient(headers=headers, timeout=None, limits=limits, trust_env=False) as http:  # noqa: S113
         passing = Relay(upstream, http)
         application = web.Application(client_max_size=_LARGEST_REQUEST)
-        application.router.add_post(_COMPLETIONS, passing.complete)
+        for path in (_COMPLETIONS, _PORTIONS):
+            application.router.add_post(path, passing.complete)
         application.router.add_route("*", "/{path:.*}", passing.pass_on)
         async with _served(application) as address:
             passing.base_url = address

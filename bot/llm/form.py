@@ -74,7 +74,8 @@ def build_body(request: ModelRequest, profile: ModelProfile, form: Form) -> dict
     if profile.server == "llama.cpp" and form.cache:
         body["cache_prompt"] = True
         # While it reads a prompt, llama.cpp looks only once in a second whether anybody still waits, and not even that while other
-        # answers are being written. Where it tells how far it is, it notices after each batch: 0.5 s instead of 1.0.
+        # answers are being written. Where it tells how far it is, it notices after each batch: 0.5 s instead of 1.0. That is for
+        # what was not read in portions (bot/llm/reading.py), because the server refused them or forgot them.
         if request.purpose.priority is not Priority.REPLY:
             body["return_progress"] = True
     return body

@@ -21,11 +21,13 @@ class Slot:
     """The right to have one request running.
 
     When a reply has to wait for an ``interruptible`` slot, ``interrupted`` becomes true, possibly before the holder has
-    begun, and ``on_interrupt``, if the holder has set it by then, is called once.
+    begun, and ``on_interrupt``, if the holder has set it by then, is called once. ``number`` counts the slots that were handed out:
+    who gets two numbers that follow each other knows that nobody was served in between.
     """
 
     priority: Priority
     arrival: int
+    number: int
     interruptible: bool = False
     on_interrupt: Callable[[], None] | None = None
     interrupted: bool = False
@@ -59,6 +61,7 @@ class SlotQueue:
         self._waiting: list[_Waiter] = []
         self._holders: list[Slot] = []
         self._arrivals = 0
+        self._handed_out = 0
         self._replies_asked = 0
         self._round = 0
         self._served: set[int | None] = set()
@@ -163,7 +166,8 @@ class SlotQueue:
                 continue
             if waiter.priority is not Priority.REPLY and self._background() >= self._background_slots:
                 return
-            slot = Slot(waiter.priority, waiter.arrival, waiter.interruptible)
+            self._handed_out += 1
+            slot = Slot(waiter.priority, waiter.arrival, self._handed_out, waiter.interruptible)
             self._waiting.remove(waiter)
             self._note_round(waiter)
             self._holders.append(slot)

@@ -91,8 +91,9 @@ class Completion:
 class ModelCall:
     """What the statistics keep of a call; exactly one of ``finish_reason`` and ``error`` is set.
 
-    ``error`` is the code of a `UserError`. ``attempts`` counts the requests sent to the server, ``interruptions``
-    how often a reply took the slot. ``milliseconds`` were spent with a slot or backing off, ``waited_milliseconds``
+    ``error`` is the code of a `UserError`. ``attempts`` counts the requests sent to the server, without the
+    portions in which a long prompt was read before; what those computed is in ``usage``. ``interruptions`` counts how often a reply
+    took the slot. ``milliseconds`` were spent with a slot or backing off, ``waited_milliseconds``
     in the queue. ``rejection`` is why a finished answer was of no use; ``epoch`` and ``forced_cuts`` are the request's.
     """
 

@@ -44,6 +44,18 @@ async def test_the_same_question_is_asked_once(tmp_path: Path) -> None:
     assert first.usage.prompt_tokens
 
 
+async def test_a_long_prompt_is_not_read_in_portions_for_an_answer_that_may_be_kept(tmp_path: Path) -> None:
+    request = ModelRequest((Message("user", "It rains. " * 200),), Purpose.FOLD, max_tokens=50)
+    async with ModelServer() as server:
+        for _ in range(2):
+            async with (
+                kept_answers(server.base_url, tmp_path) as keeper,
+                ModelClient(keeper.base_url, timeout_seconds=30) as client,
+            ):
+                assert (await client.complete(request)).text == "Answer 1."
+        assert (server.portions, len(server.requests)) == ([], 1)
+
+
 async def test_with_redraws_a_question_that_comes_again_is_another_draw(tmp_path: Path) -> None:
     async with ModelServer() as server:
         server.replies.extend([Script.failure(500), "first", "second", "third"])

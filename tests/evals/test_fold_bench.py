@@ -21,8 +21,10 @@ from bot.evals.fold_ways import OWN, WARM, ask_both_ways, counted
 from bot.evals.relay import relay
 from bot.evals.runs import open_run
 from bot.evals.stories import Story
+from bot.llm import ModelClient, ModelRequest, Purpose
+from bot.memory.messages import Message
 from tests.evals.tales import ENGLISH
-from tests.support.model_server import ModelServer, Script
+from tests.support.model_server import ModelServer, Portion, Script
 
 CHAPTER: dict[str, Any] = {"memories": [], "opened": [], "resolved": []}
 REPLY = '{"beats": [{"kind": "speech", "speaker": "Isla", "text": "Aye."}]}'
@@ -50,6 +52,7 @@ async def test_a_fold_takes_the_only_slot_and_with_it_the_story_from_the_cache(
     server: ModelServer, tmp_path: Path
 ) -> None:
     server.on_fold = lambda body: never()
+    server.milliseconds_per_token, server.on_portion = 2.0, lambda portion: asyncio.sleep(0.05)
     async with benching(server, tmp_path) as bench:
         quiet = await bench.measured(QUIET, 0)
         reading, writing = await bench.measured(READING, 0), await bench.measured(WRITING, 0)
@@ -62,8 +65,28 @@ async def test_a_fold_takes_the_only_slot_and_with_it_the_story_from_the_cache(
     assert len({m.prompt for m in (quiet, reading, writing, twenty, after)}) == 1, "the same prompt everywhere"
     assert quiet.computed < 100 < 500 < after.computed
     assert reading.computed == writing.computed == twenty.computed == after.computed
-    assert [r.purpose for r in server.requests if r.disconnected.is_set()] == ["fold"] * 3, "each gave way"
+    assert [r.purpose for r in server.requests if r.disconnected.is_set()] == ["fold"], (
+        "only what was written was broken off"
+    )
     assert all(m.attempts == 1 and m.whole >= m.first > 0 and m.written > 0 for m in (quiet, reading, after))
+
+
+async def test_a_fold_is_read_from_its_first_portion_to_its_first_word(server: ModelServer) -> None:
+    seen: list[tuple[bool, bool]] = []
+
+    async def look(portion: Portion) -> None:
+        await asyncio.sleep(0.01)
+        seen.append((at.reading.is_set(), at.writing.is_set()))
+
+    server.on_portion, server.milliseconds_per_token = look, 2.0
+    server.on_fold = lambda body: CHAPTER
+    messages = (Message("system", "Note what happens."), Message("user", "It rains. " * 200))
+    request = ModelRequest(messages, Purpose.FOLD, 100, schema={"type": "object"}, schema_name="fold")
+    async with relay(server.base_url) as at, ModelClient(at.base_url) as client:
+        await client.complete(request)
+        assert at.writing.is_set()
+        assert seen == [(True, False)] * len(server.portions)
+        assert at.read_seconds > 0.01 * len(seen) > 0.1
 
 
 @pytest.mark.parametrize("scenario", [HANGING, SLOW])
@@ -102,7 +125,7 @@ async def test_a_run_goes_on_where_it_was(
 
 
 def measurement(server: str, scenario: str, repeat: int, whole: float) -> Measurement:
-    return Measurement(server, scenario, repeat, whole, whole / 2, 100, 90, 20, 1, scenario != QUIET)
+    return Measurement(server, scenario, repeat, whole, whole / 2, 100, 90, 20, 1, scenario != QUIET, whole / 20)
 
 
 def test_times_are_compared_within_a_repeat() -> None:
@@ -113,6 +136,7 @@ def test_times_are_compared_within_a_repeat() -> None:
     assert (found[QUIET].factor, found[READING].factor, found[AFTER].factor) == (1.0, 1.04, 3.0)
     assert (found[READING].lowest, found[READING].highest) == (1.04, 9.0)
     assert (found[READING].count, found[READING].more_milliseconds, found[READING].computed) == (3, 16.0, 10)
+    assert found[READING].waited == 20.8
     assert fold.within(found.values()), "what comes after a fold is not what a running one costs"
 
 
@@ -120,6 +144,9 @@ def test_one_scenario_above_the_limit_fails_a_server_and_one_good_server_is_enou
     slow = [measurement(PLAIN, QUIET, 0, 100), measurement(PLAIN, READING, 0, 101), measurement(PLAIN, TWENTY, 0, 106)]
     good = [replace(m, server=KEEPING, whole=100) for m in slow]
     assert not fold.within(fold.costs(slow))
+    assert {server: cost.scenario for server, cost in fold.worst(fold.costs([*slow, *good])).items()} == {
+        PLAIN: TWENTY, KEEPING: READING,
+    }  # fmt: skip
     assert fold.within(fold.costs([*slow, *good]))
     assert not fold.within([])
 

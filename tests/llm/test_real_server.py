@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from bot.demo.embedded import EmbeddedModel
-from bot.llm import ModelClient, ModelRequest, ModelTimeout, ModelUnavailable, Purpose, WindowExceeded
+from bot.llm import ModelCall, ModelClient, ModelRequest, ModelTimeout, ModelUnavailable, Purpose, WindowExceeded
 from bot.memory.messages import Message, Picture
 
 MODEL = Path(__file__).parents[2] / ".cache" / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -91,6 +91,63 @@ async def test_what_is_read_in_several_batches_is_counted_once(client: ModelClie
     assert completion.usage.prompt_tokens is not None
     assert completion.usage.prompt_tokens > 256
     assert (completion.usage.completion_tokens, completion.text != "") == (4, True)
+
+
+async def newest_task(model: EmbeddedModel) -> int:
+    """The number of the newest task that the server began."""
+    headers = {"Authorization": f"Bearer {model.api_key}"}
+    async with httpx.AsyncClient(base_url=model.address, headers=headers, trust_env=False) as http:
+        return max(int(slot.get("id_task", 0)) for slot in (await http.get("/slots")).json())
+
+
+async def test_what_is_read_in_portions_is_counted_once(client: ModelClient) -> None:
+    lines = " ".join(f"On day {day} the pilot counted {day * 3} ropes." for day in range(60))
+    request = ModelRequest((Message("system", "Note it."), Message("user", lines)), Purpose.FOLD, 8, SCHEMA, "fold")
+    first = await client.complete(request)
+    second = await client.complete(request)
+
+    assert first.usage.prompt_tokens is not None
+    assert first.usage.prompt_tokens > 600
+    assert first.usage.cached_tokens is not None
+    assert first.usage.cached_tokens < 20, "what its own portions had read is no gain"
+    assert second.usage.cached_tokens == first.usage.prompt_tokens - 1
+    assert second.usage.prompt_tokens == first.usage.prompt_tokens
+
+
+@pytest.mark.parametrize(("slots", "cache_ram"), [(1, 256), (2, 0)])
+async def test_a_reply_in_the_middle_of_a_reading_costs_neither_its_place(
+    tmp_path: Path, slots: int, cache_ram: int
+) -> None:
+    pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
+    if not MODEL.is_file():
+        pytest.skip(f"the small model is not at {MODEL}")
+    lines = " ".join(f"On day {day} the pilot counted {day * 3} ropes." for day in range(60))
+    folding = ModelRequest((Message("system", "Note it."), Message("user", lines)), Purpose.FOLD, 8, SCHEMA, "fold")
+    replying = ask("At the harbour the ferry waits for the tide, and the keeper lights the lamp. Who comes aboard?")
+    calls: list[ModelCall] = []
+    async with (
+        EmbeddedModel(
+            MODEL, log=tmp_path / "model.log", context=slots * WINDOW, slots=slots, threads=1, cache_ram=cache_ram
+        ) as model,
+        ModelClient(model.base_url, api_key=model.api_key, timeout_seconds=120, on_call=calls.append) as client,
+    ):
+        first = await client.complete(replying)
+        before = await newest_task(model)
+        fold = asyncio.create_task(client.complete(folding))
+        async with asyncio.timeout(60):
+            while await newest_task(model) == before:
+                await asyncio.sleep(0.01)
+        second = await client.complete(replying)
+        assert not fold.done()
+        completion = await fold
+
+    assert first.usage.prompt_tokens is not None
+    assert second.usage.cached_tokens == first.usage.prompt_tokens - 1
+    assert completion.usage.cached_tokens is not None
+    assert completion.usage.cached_tokens < 20
+    assert [(call.purpose, call.interruptions, call.attempts) for call in calls] == [
+        (Purpose.REPLY, 0, 1), (Purpose.REPLY, 0, 1), (Purpose.FOLD, 0, 1),
+    ]  # fmt: skip
 
 
 async def test_the_window_is_guarded(client: ModelClient) -> None:

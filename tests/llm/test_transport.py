@@ -153,6 +153,7 @@ async def test_a_connection_that_the_server_closed_meanwhile_is_not_used_again()
 async def test_a_connection_is_used_again_by_one_request_at_a_time(
     server: ModelServer, connect: Callable[..., ModelClient]
 ) -> None:
+    server.llama_cpp = False  # which closes each connection
     client = connect(parallel=120)
     request = ModelRequest((Message("user", "Mio: hello"),), Purpose.REPLY, 500)
     go_on = asyncio.Event()

@@ -107,6 +107,20 @@ class Recorded:
         return render(self.messages)
 
 
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """The beginning of a prompt that was to be evaluated and no more: its text, its tokens, and how many were cached."""
+
+    text: str
+    tokens: int
+    cached: int
+
+    @property
+    def computed(self) -> int:
+        """The tokens that the server did not have."""
+        return self.tokens - self.cached
+
+
 def _parts(message: Body) -> list[Body]:
     content = message["content"]
     return [{"type": "text", "text": content}] if isinstance(content, str) else content

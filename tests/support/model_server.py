@@ -27,9 +27,9 @@ from typing import Self
 
 from aiohttp import web
 
-from tests.support.model_script import Answer, Body, Handler, Recorded, Script, render, tokenize
+from tests.support.model_script import Answer, Body, Handler, Portion, Recorded, Script, render, tokenize
 
-__all__ = ["Answer", "Body", "Handler", "ModelServer", "Recorded", "Script", "tokenize"]
+__all__ = ["Answer", "Body", "Handler", "ModelServer", "Portion", "Recorded", "Script", "tokenize"]
 
 
 class ModelServer:
@@ -37,16 +37,21 @@ class ModelServer:
 
     Args:
         window: tokens of one conversation; a longer prompt gets llama.cpp's 400. None: no limit, and not told.
-        slots: how many prompts are kept; ``id_slot`` chooses one, else the likest is taken, else the oldest.
+        slots: how many prompts are kept; ``id_slot`` chooses one, else one that is like is taken, else the oldest.
         json_schema: whether ``response_format`` with a schema is accepted.
         unknown_fields: whether llama.cpp's own fields are accepted.
         tokenizer: whether ``/tokenize`` is there.
         llama_cpp: whether ``/props``, ``/apply-template`` and ``timings`` are there.
+        portions: whether ``/completion`` is there.
+        cache_ram: whether a prompt that leaves its slot is kept, and comes back when it is asked for again.
         vision: whether pictures are accepted, which ``/props`` tells. None: they are, and nothing is told.
         model: the name in ``/v1/models``; ``model_fields`` are added to its entry.
         api_key: demanded as a bearer token when given.
 
-    All of these can be changed while the server runs.
+    All of these can be changed while the server runs. ``preamble`` is what the chat template puts before every conversation,
+    ``milliseconds_per_token`` how long the server says that it evaluates one, ``keeps_prompts`` whether anything is cached, and
+    ``tells_progress`` whether the server says how much of a portion is before it evaluates the rest. ``on_portion`` is awaited
+    while a portion is evaluated.
     """
 
     def __init__(
@@ -58,6 +63,8 @@ class ModelServer:
         unknown_fields: bool = True,
         tokenizer: bool = True,
         llama_cpp: bool = True,
+        portions: bool = True,
+        cache_ram: bool = False,
         vision: bool | None = None,
         model: str = "scripted",
         model_fields: Body | None = None,
@@ -68,12 +75,20 @@ class ModelServer:
         self.unknown_fields = unknown_fields
         self.tokenizer = tokenizer
         self.llama_cpp = llama_cpp
+        self.reads_portions = portions
+        self.cache_ram = cache_ram
+        self.keeps_prompts = True
+        self.tells_progress = True
+        self.milliseconds_per_token = 0.001
+        self.on_portion: Callable[[Portion], Awaitable[object]] | None = None
         self.vision = vision
+        self.preamble = ""
         self.loading = False
         self.model = model
         self.model_fields = model_fields or {}
         self.api_key = api_key
         self.requests: list[Recorded] = []
+        self.portions: list[Portion] = []
         self.paths: list[str] = []
         self.queued: defaultdict[str, deque[Answer]] = defaultdict(deque)
         self.on: dict[str, Handler] = {}
@@ -81,6 +96,8 @@ class ModelServer:
         self.purpose_of: Callable[[Body], str] = self._purpose_by_schema
         self._slots: list[list[str]] = [[] for _ in range(slots)]
         self._slot_used = [0] * slots
+        self._kept: list[list[str]] = []
+        self._uses = 0
         self._vocabulary: dict[str, int] = {}
         self._refused_purposes: dict[str, str] = {}
         self._news = asyncio.Condition()
@@ -151,10 +168,12 @@ class ModelServer:
     def forget(self) -> None:
         """Empty all slots, as a restart does."""
         self._slots = [[] for _ in self._slots]
+        self._kept.clear()
 
     async def __aenter__(self) -> Self:
         application = web.Application(client_max_size=64 * 2**20)
         application.router.add_post("/v1/chat/completions", self._chat)
+        application.router.add_post("/completion", self._portion)
         application.router.add_get("/v1/models", self._models)
         application.router.add_get("/props", self._props)
         application.router.add_post("/tokenize", self._tokenize)
@@ -224,7 +243,35 @@ class ModelServer:
         if not self.llama_cpp:
             raise web.HTTPNotFound
         body = await request.json()
-        return web.json_response({"prompt": render(body["messages"])})
+        return web.json_response({"prompt": self.preamble + render(body["messages"])})
+
+    async def _portion(self, request: web.Request) -> web.StreamResponse:
+        """Evaluate the tokens of a prompt. llama.cpp says how many it has, evaluates, and then writes one token all the same."""
+        body = await request.json()
+        if not (self.llama_cpp and self.reads_portions):
+            raise web.HTTPNotFound
+        if (body["n_predict"], body["stream"], body["cache_prompt"]) != (0, True, True):
+            raise web.HTTPBadRequest
+        words = list(self._vocabulary)
+        prompt = [words[number] for number in body["prompt"]]
+        if self.window is not None and len(prompt) >= self.window:
+            return _error(400, "exceed_context_size_error", "too long", n_prompt_tokens=len(prompt), n_ctx=self.window)
+        slot, cached = self._choose_slot(None, prompt)
+        portion = Portion("".join(prompt), len(prompt), cached)
+        self.portions.append(portion)
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Connection": "close"})
+        await response.prepare(request)
+        progress = {"total": len(prompt), "cache": cached, "processed": cached, "time_ms": 0}
+        if self.tells_progress and body.get("return_progress"):
+            await response.write(_event({"content": "", "stop": False, "prompt_progress": progress}))
+        if self.on_portion is not None:
+            await self.on_portion(portion)
+        self._slots[slot] = prompt
+        await response.write(_event({"content": "!", "stop": False, "tokens_predicted": 1}))
+        milliseconds = portion.computed * self.milliseconds_per_token
+        timings = {"cache_n": cached, "prompt_n": portion.computed, "prompt_ms": milliseconds, "predicted_n": 1}
+        await response.write(_event({"timings": timings}))
+        return response
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
@@ -282,7 +329,7 @@ class ModelServer:
         return Script(settled if isinstance(settled, str) else json.dumps(settled, ensure_ascii=False))
 
     async def _respond(self, request: web.Request, record: Recorded) -> web.StreamResponse:
-        prompt = tokenize(record.prompt)
+        prompt = tokenize(self.preamble + record.prompt)
         record.prompt_tokens = len(prompt)
         refusal = self._refusal(record)
         if refusal is not None:
@@ -301,12 +348,33 @@ class ModelServer:
         return await self._stream(request, record, script, pieces, finish_reason, usage)
 
     def _choose_slot(self, wanted: int | None, prompt: list[str]) -> tuple[int, int]:
-        """The slot to use and how many tokens of the prompt it holds; the last token is always evaluated anew."""
-        common = [min(_common(kept, prompt), len(prompt) - 1) for kept in self._slots]
-        order = sorted(range(len(self._slots)), key=lambda slot: (-common[slot], self._slot_used[slot]))
-        slot = wanted if wanted is not None else order[0]
-        self._slot_used[slot] = len(self.requests)
-        return slot, common[slot]
+        """The slot to use and how many tokens of the prompt it holds; the last token is always evaluated anew.
+
+        As in llama.cpp, a slot whose prompt makes up more than a tenth of the new one is taken, else the oldest. With the cache in
+        RAM a prompt that is about to lose more than its half is kept, and one of which at least a quarter is wanted comes back.
+        """
+        common = [_common(kept, prompt) for kept in self._slots]
+        liked = [slot for slot, count in enumerate(common) if count > len(prompt) / 10]
+        if wanted is not None:
+            slot = wanted
+        elif liked:
+            slot = max(liked, key=lambda place: common[place])
+        else:
+            slot = min(range(len(self._slots)), key=lambda place: self._slot_used[place])
+        if self.cache_ram and wanted is None and common[slot] < len(self._slots[slot]) / 2:
+            self._restore(slot, prompt)
+        self._uses += 1
+        self._slot_used[slot] = self._uses
+        if not self.keeps_prompts:
+            return slot, 0
+        return slot, min(_common(self._slots[slot], prompt), len(prompt) - 1)
+
+    def _restore(self, slot: int, prompt: list[str]) -> None:
+        self._kept.append(self._slots[slot])
+        found = max(self._kept, key=lambda kept: _common(kept, prompt))
+        if _common(found, prompt) >= len(found) / 4:
+            self._kept.remove(found)
+            self._slots[slot] = found
 
     def _usage(self, script: Script, record: Recorded, pieces: tuple[str, ...]) -> Body:
         if script.usage is None:
