@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -12,11 +13,15 @@ from bot.memory.story import Character
 
 
 class Draft:
-    """What a model has written of a reply up to now; ``turn_id`` is the reply's place in the story, ``character`` who gives it."""
+    """What a model has written of a reply up to now; ``turn_id`` is the reply's place in the story, ``character`` who gives it.
+
+    ``stirs`` is set with its first piece, which may be long in coming when others are served before, and by whoever ends it.
+    """
 
     def __init__(self, character: Character, turn_id: int) -> None:
         self.character = character
         self.turn_id = turn_id
+        self.stirs = asyncio.Event()
         self._pieces: list[str] = []
 
     def begin(self) -> None:
@@ -26,6 +31,7 @@ class Draft:
     def add(self, piece: str) -> None:
         """The model wrote on."""
         self._pieces.append(piece)
+        self.stirs.set()
 
     def shown(self) -> str:
         """What players may see of it."""

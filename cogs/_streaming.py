@@ -31,12 +31,14 @@ class Stream:
     def __init__(self, bot: KataribeBot, channel: discord.abc.MessageableChannel, before: Sequence[Post] = ()) -> None:
         self._bot, self._channel, self._before = bot, channel, before
         self._ended = asyncio.Event()
+        self._draft: Draft | None = None
         self._task: asyncio.Task[None] | None = None
         self.posts: Posts | None = None
 
     def watch(self, draft: Draft) -> None:
         """Begin to show a draft, unless the operator wants replies whole."""
         self.posts = Posts(self._bot, self._channel, draft.turn_id, draft.character, before=self._before)
+        self._draft = draft
         if self._bot.stream_replies:
             self._task = asyncio.create_task(self._follow(draft, self.posts))
 
@@ -47,6 +49,8 @@ class Stream:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._ended.set()
+        if self._draft is not None:
+            self._draft.stirs.set()
         if self._task is not None:
             await self._task
         if kind is not None and self.posts is not None:
@@ -72,6 +76,7 @@ class Stream:
         """Wait until there is something to show; false when the reply is finished."""
         if shown:
             return not await self._ends_within(PACE.between(len(shown)) * at_once)
+        await draft.stirs.wait()
         waited = 0.0
         while not await self._ends_within(PACE.look):
             text = draft.shown()

@@ -20,6 +20,7 @@ from bot.demo.wire import WireRequest
 from bot.errors import ModelUnavailable
 from bot.memory.story import Place, Scope, Session
 from bot.memory.turns import TurnState
+from bot.streaming import Draft
 from cogs import _streaming
 from cogs._delivery import deliver
 from cogs._pace import Pace
@@ -445,3 +446,28 @@ async def test_a_retelling_that_fails_leaves_what_was_told(parts: Parts) -> None
         carrying = [m.id for m in stage.world.messages() if m.webhook_id is not None]
         (_, reply) = await parts.store.turns(stage.session.id, 1, 100)
         assert list(await parts.store.messages_of(reply.id)) == carrying
+
+
+async def test_nobody_looks_at_a_draft_before_a_word_of_it_is_written(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[str] = []
+
+    def look(draft: Draft) -> str:
+        looks.append(shown(draft))
+        return looks[-1]
+
+    shown = Draft.shown
+    monkeypatch.setattr(Draft, "shown", look)
+    go_on = asyncio.Event()
+    async with staged(parts) as stage:
+        parts.server.replies.append(Script(SCENE.format(4), hang=go_on))
+        await stage.says("Are you there?")
+        await parts.server.arrived(1)
+        await asyncio.sleep(20 * FAST.look)
+        waited = list(looks)
+        go_on.set()
+        await eventually(lambda: stage.has_told(1))
+        await stage.answered()
+
+    assert waited == []
