@@ -66,12 +66,8 @@ class EnumText(TypeDecorator[E], Generic[E]):
         """The member's value."""
         return None if value is None else self.members(value).value
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> E | None:
-        """The member."""
-        return None if value is None else self.members(value)
-
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], E | None]:
-        """All known members are looked up, which is ten times as fast as asking their class."""
+        """The member. All known members are looked up, which is ten times as fast as asking their class."""
         return _Members(self.members).__getitem__
 
 
