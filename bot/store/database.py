@@ -75,7 +75,7 @@ class Database:
                 return None
 
     async def close(self) -> None:
-        """Close all connections."""
+        """Close all connections; those in use, as soon as they are given back."""
         await self._writer.dispose()
 
     @asynccontextmanager
@@ -114,4 +114,5 @@ class SQLite(Database):
 
     async def close(self) -> None:
         self._inline.close()
+        sqlite.keep_none(self._aside.sync_engine)
         await self._aside.dispose()

@@ -17,6 +17,7 @@ from typing import Any, Final, TypeVar, cast
 from sqlalchemy import URL, Connection, CursorResult, Engine, Executable, ScalarResult, create_engine, event
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from bot.store.compiled import Forms, Found
 
@@ -135,6 +136,7 @@ class Connections:
         self._forms = Forms(engine.dialect)
         self._readers: list[Inline] = []
         self._writers: list[Inline] = []
+        self._closed = False
         # SQLite's waiting for a lock is by polling, and unfair: within the process, writers stand in line instead.
         self.turnstile = asyncio.Lock()
 
@@ -157,7 +159,9 @@ class Connections:
                 await connection.insist("COMMIT")
 
     def close(self) -> None:
-        """Close all that are not in use."""
+        """Close all; those in use, as soon as they are given back."""
+        self._closed = True
+        keep_none(self._engine)
         for free in (self._readers, self._writers):
             while free:
                 free.pop().close()
@@ -175,7 +179,10 @@ class Connections:
             except Exception:
                 connection.close()
                 raise
-            free.append(connection)
+            if self._closed:
+                connection.close()
+            else:
+                free.append(connection)
 
 
 def engine_at(address: URL) -> Engine:
@@ -219,6 +226,14 @@ def _prepare(engine: Engine, busy_timeout: int) -> None:
             connection.close()
             raise
         cursor.close()
+
+
+def keep_none(engine: Engine) -> None:
+    """Have each connection closed that is given back from now on: a pool that is disposed of while some are in use forgets them."""
+
+    @event.listens_for(engine, "checkin")
+    def close(_: Any, entry: ConnectionPoolEntry) -> None:
+        entry.invalidate()
 
 
 def _begin_aside(connection: Connection) -> None:

@@ -5,11 +5,12 @@ from contextlib import AsyncExitStack
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from sqlalchemy import func, insert, select
+from sqlalchemy import event, func, insert, make_url, select
 from sqlalchemy.exc import IntegrityError, StatementError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from bot.store import Call, Store
-from bot.store.database import Database
+from bot.store.database import Database, SQLite
 from bot.store.tables import folds, messages, webhooks
 from tests.store.tale import Tale
 
@@ -88,6 +89,31 @@ async def test_a_cancelled_transaction_leaves_nothing_and_frees_the_line(store: 
     await store.add_webhook(2, 2)
 
     assert await store.own_webhooks() == {2}
+
+
+@pytest.mark.parametrize("transaction", ["read", "write", "read_aside", "write_aside"])
+async def test_a_connection_in_use_when_the_database_closes_is_closed_when_it_is_given_back(
+    url: str, transaction: str
+) -> None:
+    opened: list[ConnectionPoolEntry] = []
+    database = SQLite(make_url(url))
+    for engine in (database.engine, database._aside.sync_engine):
+        event.listen(engine, "checkout", lambda _, entry, __: opened.append(entry))
+    inside, outside = asyncio.Event(), asyncio.Event()
+
+    async def lasts() -> None:
+        async with getattr(database, transaction)() as connection:
+            inside.set()
+            await outside.wait()
+            assert (await connection.execute(select(1))).scalar_one() == 1
+
+    lasting = asyncio.create_task(lasts())
+    await inside.wait()
+    await database.close()
+    outside.set()
+    await lasting
+
+    assert [entry.dbapi_connection for entry in opened] == [None]
 
 
 async def test_a_write_waits_for_the_write_of_another_process(store: Store, url: str) -> None:
