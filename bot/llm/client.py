@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import httpx
+from pydantic_core import to_json
 
 from bot.errors import GaveWay, ModelTimeout, ModelUnavailable, UserError, WindowExceeded
 from bot.llm import profiles
@@ -333,17 +334,17 @@ class ModelClient:
     async def _send(self, body: dict[str, Any], request: ModelRequest, progress: _Progress) -> Answer:
         """One HTTP request. Leaving it early closes the connection, at which llama.cpp frees the slot."""
         progress.attempts += 1
-        headers = self._http.headers
+        headers = {**self._http.headers, "Content-Type": "application/json"}
         if self._profile.server == "llama.cpp":
             # It closes the connection behind a stream without saying so: of 100 requests that followed at once, 8 were lost.
-            headers = httpx.Headers({**headers, "Connection": "close"})
+            headers["Connection"] = "close"
         answer = progress.answer = Answer()
         try:
             sent = httpx.Request(
                 "POST",
                 self._completions,
                 headers=headers,
-                json=body,
+                content=to_json(body),
                 extensions={"timeout": self._http.timeout.as_dict()},
             )
             async with contextlib.aclosing(await self._transport.handle_async_request(sent)) as response:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from bisect import insort
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -59,6 +60,7 @@ class SlotQueue:
         self._background_slots = max(1, slots // 2)
         self._waiting_replies = waiting_replies
         self._waiting: list[_Waiter] = []
+        self._rounds: defaultdict[int | None, list[int]] = defaultdict(list)
         self._holders: list[Slot] = []
         self._arrivals = 0
         self._handed_out = 0
@@ -124,6 +126,8 @@ class SlotQueue:
         turn: asyncio.Future[Slot] = asyncio.get_running_loop().create_future()
         waiter = _Waiter(priority, in_round, arrival, interruptible, session_id, turn)
         insort(self._waiting, waiter)
+        if priority is Priority.REPLY:
+            self._rounds[session_id].append(in_round)
         self._grant()
         if not waiter.turn.done() and priority is Priority.REPLY:
             if refusable:
@@ -133,7 +137,7 @@ class SlotQueue:
             return await waiter.turn
         except asyncio.CancelledError:
             if waiter.turn.cancelled():
-                self._waiting.remove(waiter)
+                self._leave(waiter)
                 self._grant()
             else:  # the slot was granted, and the task cancelled before it could run
                 self._release(waiter.turn.result())
@@ -141,13 +145,23 @@ class SlotQueue:
 
     def _next_round(self, session_id: int | None) -> int:
         """The first round in which no other reply of the session was, or is to be, served."""
-        taken = [w.round for w in self._waiting if w.session_id == session_id and w.priority is Priority.REPLY]
+        taken = self._rounds.get(session_id, ())
         return max(self._round + (session_id in self._served), *(number + 1 for number in taken), 0)
 
+    def _leave(self, waiter: _Waiter) -> None:
+        self._waiting.remove(waiter)
+        if waiter.priority is Priority.REPLY:
+            rounds = self._rounds[waiter.session_id]
+            rounds.remove(waiter.round)
+            if not rounds:
+                del self._rounds[waiter.session_id]
+
     def _refuse_if_full(self, waiter: _Waiter) -> None:
+        if len(self._waiting) <= self._waiting_replies:
+            return
         waiting = self._replies_waiting() - 1
         if waiting >= self._waiting_replies:
-            self._waiting.remove(waiter)
+            self._leave(waiter)
             raise ModelBusy(waiting=waiting)
 
     def _replies_waiting(self) -> int:
@@ -159,16 +173,17 @@ class SlotQueue:
 
     def _grant(self) -> None:
         """Hand free slots to those who wait, best first. A cancelled waiter is left for its own task to remove."""
-        for waiter in list(self._waiting):
-            if len(self._holders) >= self._slots:
-                return
+        place = 0
+        while len(self._holders) < self._slots and place < len(self._waiting):
+            waiter = self._waiting[place]
             if waiter.turn.cancelled():
+                place += 1
                 continue
             if waiter.priority is not Priority.REPLY and self._background() >= self._background_slots:
                 return
             self._handed_out += 1
             slot = Slot(waiter.priority, waiter.arrival, self._handed_out, waiter.interruptible)
-            self._waiting.remove(waiter)
+            self._leave(waiter)
             self._note_round(waiter)
             self._holders.append(slot)
             waiter.turn.set_result(slot)
@@ -185,8 +200,10 @@ class SlotQueue:
 
     def _interrupt(self) -> None:
         """Ask as many background holders to stop as there are replies waiting, the least important first."""
-        stopping = sum(slot.interrupted for slot in self._holders)
         candidates = [slot for slot in self._holders if slot.interruptible and not slot.interrupted]
+        if not candidates:
+            return
+        stopping = sum(slot.interrupted for slot in self._holders)
         candidates.sort(key=lambda slot: (slot.priority, slot.arrival), reverse=True)
         for slot in candidates[: max(0, self._replies_waiting() - stopping)]:
             slot.interrupted = True

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
+
+from pydantic_core import from_json
 
 from bot.llm.requests import Usage
 
@@ -45,8 +46,8 @@ def _data(line: bytes) -> bytes:
 def parse_object(data: bytes) -> dict[str, Any]:
     """Decode a JSON object. Raises `BrokenStream` for anything else."""
     try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        value = from_json(data)
+    except ValueError as error:
         raise BrokenStream("no JSON") from error
     if not isinstance(value, dict):
         raise BrokenStream("no JSON object")

@@ -100,13 +100,12 @@ def _known(portrait: Portrait, turns: Sequence[Turn], now: datetime) -> list[_Kn
     who = portrait.acquaintance
     own = [turn for turn in turns if turn.author.is_player and turn.author.id == who.player_id]
     name = plain_name(own[-1].author.name if own else who.name)
-    said = _said(own)
     traits = sorted(
         (trait for row in portrait.traits if (trait := aged(row, now))),
         key=lambda trait: (trait.importance, trait.confirmed_at),
         reverse=True,
     )
-    dormant = [trait for trait in traits if trait.status is TraitStatus.DORMANT and _is_touched(trait, said)]
+    dormant = _touched([trait for trait in traits if trait.status is TraitStatus.DORMANT], own)
     active = [trait for trait in traits if trait.status is TraitStatus.ACTIVE]
     past = [trait for trait in active if is_past(trait, now)]
     ahead = [trait for trait in active if trait not in past]
@@ -125,12 +124,14 @@ def _known(portrait: Portrait, turns: Sequence[Turn], now: datetime) -> list[_Kn
     return [one for one in found if one.text]
 
 
-def _said(turns: Sequence[Turn]) -> list[frozenset[str]]:
-    """What each of the newest visible sentences of some turns is about."""
+def _touched(traits: Sequence[Trait], turns: Sequence[Turn]) -> list[Trait]:
+    """The traits that one of the newest visible sentences of some turns is about."""
+    if not traits:
+        return []
     texts = [beat.text for turn in turns for beat in turn.beats if beat.kind in VISIBLE]
-    return [subject(piece) for piece in [piece for text in texts for piece in sentences(text)][-_SENTENCES:]]
+    said = [subject(piece) for piece in [piece for text in texts for piece in sentences(text)][-_SENTENCES:]]
+    return [trait for trait in traits if _is_touched(subject(trait.text), said)]
 
 
-def _is_touched(trait: Trait, said: Sequence[frozenset[str]]) -> bool:
-    about = subject(trait.text)
+def _is_touched(about: frozenset[str], said: Sequence[frozenset[str]]) -> bool:
     return any(about & words and len(about & words) * _TOUCHED_SHARE >= len(about) for words in said)

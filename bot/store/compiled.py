@@ -11,10 +11,11 @@ import sqlite3
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, TypeVar
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import CompoundSelect, Delete, Dialect, Executable, Insert, Select, Update
+from sqlalchemy import CompoundSelect, CursorResult, Delete, Dialect, Executable, Insert, Select, Update
 from sqlalchemy.exc import InvalidRequestError, MultipleResultsFound, NoResultFound
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeEngine
@@ -25,15 +26,26 @@ Process = Callable[[Any], Any]
 # Who executes a statement so often has put it together once. To compile one costs as much as to have SQLAlchemy execute it some
 # times.
 _OFTEN: Final = 3
+# Characters: the raw turns of some dozens of stories.
+_MOST_KEPT: Final = 4_000_000
 _KINDS: Final = (Select, CompoundSelect, Insert, Update, Delete)
 
 
 class Found:
     """What a statement found, all of it: what the store uses of SQLAlchemy's results."""
 
-    def __init__(self, rows: list[Any], rowcount: int) -> None:
-        self._rows = rows
+    def __init__(self, form: Form, told: list[tuple[Any, ...]], rowcount: int) -> None:
+        self._form = form
+        self._told = told
         self.rowcount = rowcount
+
+    @cached_property
+    def _rows(self) -> list[Any]:
+        return self._form.rows(self._told)
+
+    def each(self, of: Callable[[Any], T]) -> list[T]:
+        """What a function makes of each row; see :func:`made`."""
+        return self._form.made(of, self._told)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._rows)
@@ -72,9 +84,25 @@ class Found:
         """The first value of the first row, or None."""
         return self._rows[0][0] if self._rows else None
 
-    def scalars(self) -> Found:
+    def scalars(self) -> Values:
         """The first value of each row."""
-        return Found([row[0] for row in self._rows], self.rowcount)
+        return Values(row[0] for row in self._rows)
+
+
+class Values(list[Any]):
+    """The first value of each row that a statement found: what the store uses of SQLAlchemy's."""
+
+    def all(self) -> list[Any]:
+        """All of them."""
+        return self
+
+
+def made(found: CursorResult[Any] | Found, of: Callable[[Any], T]) -> list[T]:
+    """What a function makes of each row; it must read nothing but the row, and what it makes must not change.
+
+    A row that is as it was when it was read last is not made anew: a prompt reads a hundred turns of which one is new.
+    """
+    return found.each(of) if isinstance(found, Found) else [of(row) for row in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +118,13 @@ class _Place:
 class Form:
     """A compiled statement, for parameters of given names, and lists of given lengths."""
 
-    def __init__(self, words: str, places: Sequence[_Place], types: Sequence[Process | None]) -> None:
+    def __init__(self, words: str, places: Sequence[_Place], types: Sequence[Process | None], cache: _Cache) -> None:
         self.words = words
         self._places = places
-        self._types = types
         self._converted = tuple((place, process) for place, process in enumerate(types) if process is not None)
-        self._make: Callable[[Any], Any] | None = None
+        self._make: Callable[[Any], Any] = tuple
+        self._names: tuple[str, ...] = ()
+        self._cache = cache
 
     def values(self, parameters: Mapping[str, Any]) -> tuple[Any, ...]:
         """The values for the driver, in order."""
@@ -111,24 +140,66 @@ class Form:
         return tuple(found)
 
     def found(self, cursor: sqlite3.Cursor) -> Found:
-        """What the driver found, with the values of the domain."""
+        """What the driver found."""
         if cursor.description is None:
-            return Found([], cursor.rowcount)
-        make, converted = self._make or self._row_of(cursor), self._converted
-        rows = cursor.fetchall()
-        if converted:
-            for number, row in enumerate(rows):
+            return Found(self, [], cursor.rowcount)
+        if self._make is tuple:
+            self._names = tuple(column[0] for column in cursor.description)
+            self._make = _named(self._names)
+        return Found(self, cursor.fetchall(), cursor.rowcount)
+
+    def rows(self, told: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Rows with the values of the domain, which have their names as attributes, as SQLAlchemy's rows do."""
+        make, converted = self._make, self._converted
+        rows = []
+        for row in told:
+            values: Any = row
+            if converted:
                 values = list(row)
                 for place, process in converted:
                     values[place] = process(values[place])
-                rows[number] = values
-        return Found(list(map(make, rows)), cursor.rowcount)
+            rows.append(make(values))
+        return rows
 
-    def _row_of(self, cursor: sqlite3.Cursor) -> Callable[[Any], Any]:
-        """How a row is made, which has its values' names as attributes, as SQLAlchemy's rows do."""
-        names = [column[0] for column in cursor.description]
-        self._make = _named(names)
-        return self._make
+    def made(self, of: Callable[[Any], T], told: Sequence[tuple[Any, ...]]) -> list[T]:
+        """What a function makes of each row, or made of one with the same values."""
+        known = self._cache.of(of, self._names)
+        found: list[Any] = [known.get(row) for row in told]
+        new = [row for row, one in zip(told, found, strict=True) if one is None]
+        if not new:
+            return found
+        fresh = dict(zip(new, map(of, self.rows(new)), strict=True))
+        if self._cache.makes_room_for(new):
+            known.update(fresh)
+        return [fresh[row] if one is None else one for row, one in zip(told, found, strict=True)]
+
+
+class _Cache:
+    """What was made of rows, by what made it and the rows' names: some megabytes of it."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[Callable[[Any], Any], tuple[str, ...]], dict[tuple[Any, ...], Any]] = {}
+        self._characters = 0
+
+    def of(self, make: Callable[[Any], Any], names: tuple[str, ...]) -> dict[tuple[Any, ...], Any]:
+        """What was made of rows with these names."""
+        return self._made.setdefault((make, names), {})
+
+    def makes_room_for(self, rows: Sequence[tuple[Any, ...]]) -> bool:
+        """Whether rows are few enough to be kept; all others may have to go for them."""
+        characters = sum(len(value) for row in rows for value in row if isinstance(value, str))
+        if characters > _MOST_KEPT:
+            return False
+        if self._characters + characters > _MOST_KEPT:
+            self.clear()
+        self._characters += characters
+        return True
+
+    def clear(self) -> None:
+        """Forget all."""
+        for known in self._made.values():
+            known.clear()
+        self._characters = 0
 
 
 def _named(names: Sequence[str]) -> Callable[[Any], Any]:
@@ -152,6 +223,11 @@ class Forms:
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._known: WeakKeyDictionary[Executable, _Known] = WeakKeyDictionary()
+        self._cache = _Cache()
+
+    def forget_rows(self) -> None:
+        """Keep nothing of what was read."""
+        self._cache.clear()
 
     def bound(self, statement: Executable, parameters: Mapping[str, Any]) -> tuple[Form, tuple[Any, ...]] | None:
         """The form of a statement that is executed often, and its values; None for others, for what only SQLAlchemy can execute,
@@ -212,7 +288,7 @@ class Forms:
                 value = state.parameters[part]
                 places.append(_Place(None, None, None, value if process is None else process(value)))
         columns = getattr(compiled.statement, "exported_columns", ())
-        return Form(state.statement, places, [self._process_out(column.type) for column in columns])
+        return Form(state.statement, places, [self._process_out(column.type) for column in columns], self._cache)
 
     def _process_in(self, kind: TypeEngine[Any]) -> Process | None:
         return kind.dialect_impl(self._dialect).bind_processor(self._dialect)

@@ -57,7 +57,8 @@ class Database:
         return self._migration()
 
     async def checkpoint(self) -> bool:
-        """Bring all of SQLite's write-ahead log into the database and empty it: it holds what pages were before.
+        """Bring all of SQLite's write-ahead log into the database and empty it: it holds what pages were before. What was read of
+        them is forgotten too.
 
         False when a reader was in the way for as long as one waits.
         """
@@ -109,6 +110,7 @@ class SQLite(Database):
         return self.write_aside()
 
     async def checkpoint(self) -> bool:
+        self._inline.forget_rows()
         async with self._inline.turnstile:
             return await sqlite.empty_log(self._aside)
 

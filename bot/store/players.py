@@ -9,7 +9,6 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     CompoundSelect,
-    Select,
     Table,
     and_,
     bindparam,
@@ -26,9 +25,9 @@ from bot.store.people_tables import persona_labels
 from bot.store.tables import players, sessions
 
 
-def _label(table: Table, who: Column[int]) -> Select[Any]:
+def _row(table: Table, who: Column[int]) -> ColumnElement[bool]:
     of_session = table.c.session_id == bindparam("session")
-    return select(table.c.label).where(of_session, who == bindparam("who"), table.c.name == bindparam("called"))
+    return and_(of_session, who == bindparam("who"), table.c.name == bindparam("called"))
 
 
 def _others(strange: ColumnElement[bool]) -> CompoundSelect[Any]:
@@ -42,15 +41,17 @@ def _others(strange: ColumnElement[bool]) -> CompoundSelect[Any]:
 
 
 _OF_OTHERS: Final = persona_labels.c.player_id != bindparam("player")
-_LABELS: Final = {
-    players.name: _label(players, players.c.player_id),
-    persona_labels.name: _label(persona_labels, persona_labels.c.persona_id),
+_ROWS: Final = {
+    players: _row(players, players.c.player_id),
+    persona_labels: _row(persona_labels, persona_labels.c.persona_id),
 }
+_LABELS: Final = {table.name: select(table.c.label).where(row) for table, row in _ROWS.items()}
+_RENAME: Final = {table.name: update(table).where(row) for table, row in _ROWS.items()}
 _LABELS_OF_OTHERS: Final = {
     players.name: _others(_OF_OTHERS),
     persona_labels.name: _others(or_(_OF_OTHERS, persona_labels.c.persona_id != bindparam("who"))),
 }
-_ADD: Final = {table.name: insert(table) for table in (players, persona_labels)}
+_ADD: Final = {table.name: insert(table) for table in _ROWS}
 
 
 async def label_of(
@@ -64,15 +65,12 @@ async def label_of(
     """
     name = " ".join(name.split())
     values = {"session_id": session.id, "player_id": player_id, "name": name}
-    if persona_id is None:
-        table, own = players, players.c.player_id == player_id
-    else:
-        table, own = persona_labels, persona_labels.c.persona_id == persona_id
+    table = players
+    if persona_id is not None:
+        table = persona_labels
         values["persona_id"] = persona_id
-    row = and_(table.c.session_id == session.id, own, table.c.name == name)
-    known = await connection.scalar(
-        _LABELS[table.name], {"session": session.id, "who": persona_id or player_id, "called": name}
-    )
+    own = {"session": session.id, "who": persona_id or player_id, "called": name}
+    known = await connection.scalar(_LABELS[table.name], own)
     characters = {_key(session.character.card.name), *(_key(one.character.card.name) for one in session.others)}
     if known is not None and _key(known) not in characters:
         return str(known)
@@ -83,7 +81,7 @@ async def label_of(
     if known is None:
         await connection.execute(_ADD[table.name], {**values, "label": label})
     else:
-        await connection.execute(update(table).where(row).values(label=label))
+        await connection.execute(_RENAME[table.name], {**own, "label": label})
     return label
 
 

@@ -16,18 +16,20 @@ from bot.memory.prompt import Card
 from bot.memory.story import Character, Fold, Member, Place, Scope, Session
 from bot.memory.turns import Author, Turn
 from bot.store.cast_tables import cast, tails
+from bot.store.compiled import made
 from bot.store.database import Database
 from bot.store.tables import characters, folds, sessions, turns
 
 CHARACTERS: Final = tuple(column for column in characters.c if column is not characters.c.document)
 """What is read of a character. Its document may be megabytes, and only an export and a change need it."""
 _OF_CARD: Final = tuple(column.label(f"card_{column.name}") for column in CHARACTERS)
+_UNREAD: Final = (sessions.c.memory_text, sessions.c.next_seq, sessions.c.next_number, sessions.c.running_since)
 SESSIONS: Final[Select[Any]] = select(
-    *(column for column in sessions.c if column is not sessions.c.memory_text),
+    *(column for column in sessions.c if column.name not in {unread.name for unread in _UNREAD}),
     exists().where(cast.c.session_id == sessions.c.id).label("has_others"),
     *_OF_CARD,
 ).join_from(sessions, characters)
-"""What is read of sessions; the rendered memory only a prompt needs."""
+"""What is read of sessions: what changes with each turn is not, and the rendered memory only a prompt needs."""
 
 # What every message needs is put together once: building a statement takes SQLAlchemy longer than executing it.
 _SESSION: Final = SESSIONS.where(sessions.c.id == bindparam("session"))
@@ -83,9 +85,9 @@ async def read_sessions(
     connection: AsyncConnection, statement: Select[Any], parameters: Mapping[str, Any] | None = None
 ) -> tuple[Session, ...]:
     """The sessions that a statement made of ``SESSIONS`` selects, in its order, each with its cast."""
-    rows = (await connection.execute(statement, parameters)).all()
-    others = await _others(connection, [row.id for row in rows if row.has_others])
-    return tuple(_session_of(row, others.get(row.id, ())) for row in rows)
+    found = made(await connection.execute(statement, parameters), _session_of)
+    others = await _others(connection, [session.id for session, has_others in found if has_others])
+    return tuple(replace(each, others=others[each.id]) if each.id in others else each for each, _ in found)
 
 
 async def _others(connection: AsyncConnection, session_ids: Collection[int]) -> dict[int, tuple[Member, ...]]:
@@ -97,8 +99,9 @@ async def _others(connection: AsyncConnection, session_ids: Collection[int]) -> 
     return found
 
 
-def _session_of(row: Row[Any], others: tuple[Member, ...]) -> Session:
-    return Session(
+def _session_of(row: Row[Any]) -> tuple[Session, bool]:
+    """A session with its lead alone, and whether others ever joined it."""
+    session = Session(
         id=row.id,
         place=Place(row.guild_id, row.channel_id, row.parent_id),
         character=character_of(row, "card_"),
@@ -112,8 +115,8 @@ def _session_of(row: Row[Any], others: tuple[Member, ...]) -> Session:
         forced_cuts=row.forced_cuts,
         epoch=row.epoch or 0,
         manners=_manners_of(row),
-        others=others,
     )
+    return session, row.has_others
 
 
 def _manners_of(row: Row[Any]) -> SessionManners:

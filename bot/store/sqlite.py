@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from bot.store.compiled import Forms, Found
+from bot.store.compiled import Forms, Found, Values
 
 Result = TypeVar("Result")
 
@@ -61,7 +61,7 @@ class Inline:
         """The first value of the first row; None when there is none."""
         return self._found(statement, parameters).scalar()
 
-    async def scalars(self, statement: Executable, parameters: Any = None) -> ScalarResult[Any] | Found:
+    async def scalars(self, statement: Executable, parameters: Any = None) -> ScalarResult[Any] | Values:
         """The first value of each row."""
         return self._found(statement, parameters).scalars()
 
@@ -157,6 +157,10 @@ class Connections:
                 await connection.insist("BEGIN IMMEDIATE")
                 yield cast(AsyncConnection, connection)
                 await connection.insist("COMMIT")
+
+    def forget_rows(self) -> None:
+        """Keep nothing of what was read."""
+        self._forms.forget_rows()
 
     def close(self) -> None:
         """Close all; those in use, as soon as they are given back."""

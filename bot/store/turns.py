@@ -30,6 +30,7 @@ from bot.memory.story import Begun, LastMessage, Member, Session, Snapshot, Tail
 from bot.memory.turn_taking import Scene
 from bot.memory.turns import AuthorKind, Beat, BeatKind, PlayerMessage, Telling, Turn, TurnState, Understood
 from bot.store.cast_tables import addressed as addressed_to
+from bot.store.compiled import made
 from bot.store.exchanges import note_exchanges
 from bot.store.personas import read_repertoire
 from bot.store.planning import Due, plan_if_due
@@ -425,7 +426,7 @@ async def read_turns(
     connection: AsyncConnection, statement: Select[Any], parameters: Mapping[str, Any] | None = None
 ) -> tuple[Turn, ...]:
     """The turns that a statement selects."""
-    return tuple(turn_of(row) for row in await connection.execute(statement, parameters))
+    return tuple(made(await connection.execute(statement, parameters), turn_of))
 
 
 async def _with_sessions(connection: AsyncConnection, statement: Select[Any]) -> tuple[tuple[Session, Turn], ...]:

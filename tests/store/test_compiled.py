@@ -9,13 +9,26 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from sqlalchemy import CursorResult, bindparam, delete, exists, func, insert, literal, select, tuple_, union_all, update
+from sqlalchemy import (
+    CursorResult,
+    String,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    literal,
+    select,
+    tuple_,
+    union_all,
+    update,
+)
 from sqlalchemy.exc import IntegrityError, MultipleResultsFound, NoResultFound, StatementError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.memory.story import FoldKind, FoldState
-from bot.store import Store
-from bot.store.compiled import Found
+from bot.store import Store, compiled
+from bot.store.compiled import Found, made
 from bot.store.database import SQLite
 from bot.store.tables import folds, messages, players, webhooks
 from tests.store.tale import Tale
@@ -168,6 +181,61 @@ async def test_columns_of_one_name_do_not_hide_each_other(tale: Tale) -> None:
         rows = [[tuple(row) for row in await connection.execute(joined)] for _ in range(OFTEN)]
 
     assert rows == [rows[0]] * OFTEN
+
+
+async def test_a_row_that_did_not_change_is_not_made_anew(store: Store) -> None:
+    rows = select(webhooks).order_by(webhooks.c.webhook_id)
+    calls: list[int] = []
+
+    def of(row: Any) -> tuple[int, int]:
+        calls.append(row.webhook_id)
+        return row.webhook_id, row.channel_id
+
+    async def found() -> list[tuple[int, int]]:
+        calls.clear()
+        async with store._database.read() as connection:
+            return made(await connection.execute(rows), of)
+
+    async with store._database.write() as connection:
+        await add(connection, 1, 2)
+    for _ in range(OFTEN):
+        before = await found()
+    assert (before, calls) == ([(1, 10), (2, 20)], [])
+
+    async with store._database.write() as connection:
+        await connection.execute(update(webhooks).where(webhooks.c.webhook_id == 2).values(channel_id=7))
+        await add(connection, 3)
+    assert (await found(), calls) == ([(1, 10), (2, 7), (3, 30)], [2, 3])
+    assert (await found(), calls) == ([(1, 10), (2, 7), (3, 30)], [])
+
+    assert await store._database.checkpoint(), "what was there before is forgotten everywhere"
+    assert (await found(), calls) == ([(1, 10), (2, 7), (3, 30)], [1, 2, 3])
+
+
+async def test_what_is_kept_of_rows_is_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "_MOST_KEPT", 25)
+    text = select(literal("x").label("n"), bindparam("text", type_=String).label("text"))
+    calls: list[int] = []
+
+    def of(row: Any) -> int:
+        calls.append(len(row.text))
+        return len(row.text)
+
+    async def found(length: int) -> list[int]:
+        calls.clear()
+        async with store._database.read() as connection:
+            return made(await connection.execute(text, {"text": "x" * length}), of)
+
+    for _ in range(OFTEN):
+        await found(9)
+    assert (await found(9), calls) == ([9], [])
+    assert (await found(8), await found(9), calls) == ([8], [9], [])
+    assert (await found(10), calls) == ([10], [10]), "one more than there is room for: the others go"
+    assert (await found(10), calls) == ([10], [])
+    assert (await found(9), calls) == ([9], [9])
+    for _ in range(2):
+        assert (await found(100), calls) == ([100], [100]), "what is too large by itself is never kept"
+    assert (await found(9), calls) == ([9], []), "and nothing goes for it"
 
 
 async def test_a_statement_that_nobody_keeps_is_forgotten(store: Store) -> None:
