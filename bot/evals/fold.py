@@ -1,8 +1,10 @@
 """``kataribe bench fold``: what a fold costs the replies that come while it runs, and what it costs in either way of asking.
 
 Each measurement has a database of its own with the same story in it, but for a number at its messages, so that a server which
-keeps prompts does not know it. An exchange before the measured one brings the story into the server's cache. Times are compared
-within a repeat, because a machine that others use is never as fast as it was: the figures are the medians of those ratios.
+keeps prompts does not know it. Five replies follow one another in it. One brings the story into the server's cache, one is timed
+with nothing beside it, one beside the fold. Then the fold is ended, one brings the story back, and one is timed with nothing
+beside it again. A machine that others use is never as fast as it was a minute ago, so the figures are medians of ratios between
+such neighbours.
 """
 
 from __future__ import annotations
@@ -60,7 +62,7 @@ _WINDOW: Final = 4_096
 _ASKING_WINDOW: Final = 16_384
 _FOLD_TOKENS: Final = 512
 # The story that is played stays below the trigger, those that are to be folded are above it.
-_TRIGGER, _OWN_MESSAGES, _DUE_MESSAGES, _WORDS = 1_500, 4, 10, 150
+_TRIGGER, _OWN_MESSAGES, _DUE_MESSAGES, _WORDS = 1_500, 3, 10, 150
 _BUDGETS: Final = {
     "fold_trigger": _TRIGGER, "fold_ceiling": 2_400, "fold_floor": 400, "fold_room": 600, "fold_stretch": 1_500,
     "fold_chapters_total": 600, "fold_output_tokens": _FOLD_TOKENS, "fold_attempts": 99,
@@ -86,7 +88,8 @@ class Measurement:
     """One reply. Times are in milliseconds from the call of the engine; token figures are the server's.
 
     ``was_running`` says whether a fold held a slot when the reply was asked for; ``attempts`` counts the reply's requests, and
-    ``waited`` is the part of the time that it stood in the queue.
+    ``waited`` is the part of the time that it stood in the queue. ``quiet`` and ``quiet_first`` are the times that its neighbours,
+    beside which nothing ran, let expect of it.
     """
 
     server: str
@@ -100,6 +103,8 @@ class Measurement:
     attempts: int
     was_running: bool
     waited: float
+    quiet: float
+    quiet_first: float
 
     @property
     def computed(self) -> int:
@@ -109,7 +114,9 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """A scenario beside the quiet one, on one server: medians, and how far the factors of the repeats lie apart."""
+    """A scenario on one server: medians, and how far the factors of the repeats lie apart. Where nothing else runs, they tell how
+    exact the others are.
+    """
 
     server: str
     scenario: str
@@ -236,11 +243,17 @@ class Bench:
                     self.model = core.model.profile.model
                     play = _Play(core, clock)
                     await play.begin(f"{self._name} {scenario} {repeat} {number}", _TWENTY if scenario == TWENTY else 1)
+                    before = await play.reply(self._at)
                     await self._set_up(core, scenario, repeat, waiting)
+                    was_running = core.folder_model.queue.running > 0
                     try:
-                        return await self._timed(play, scenario, repeat)
+                        beside = await play.reply(self._at)
                     finally:
                         await core.folder.close()
+                    await play.reply(self._at)
+                    return _measured(
+                        self._name, scenario, repeat, before, beside, await play.reply(self._at), was_running
+                    )
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -263,23 +276,38 @@ class Bench:
             # Somewhere in the time that the last one took to be read: spread evenly, in the order of the golden section.
             await asyncio.sleep((0.5 + repeat * 0.618) % 1 * self._at.read_seconds * 0.9)
 
-    async def _timed(self, play: _Play, scenario: str, repeat: int) -> Measurement | None:
-        core = play.core
-        await play.say(2)
-        before = await play.replies()
-        was_running = core.folder_model.queue.running > 0
-        began = time.monotonic()
-        await core.engine.reply(play.session.id)
-        ended = time.monotonic()
-        calls = (await play.replies())[len(before) :]
-        if len(calls) != 1:
-            return None
-        call = calls[0]
-        return Measurement(
-            self._name, scenario, repeat, round((ended - began) * 1000, 1),
-            round((self._at.reply_began - began) * 1000, 1), call.prompt_tokens or 0, call.cached_tokens or 0,
-            call.completion_tokens or 0, call.attempts, was_running, call.waited_milliseconds or 0,
-        )  # fmt: skip
+
+@dataclass(frozen=True, slots=True)
+class _Timed:
+    """One reply: its time and that of its first word in milliseconds, and its requests."""
+
+    whole: float
+    first: float
+    calls: tuple[Call, ...]
+
+    @property
+    def written(self) -> int:
+        """Its tokens."""
+        return sum(call.completion_tokens or 0 for call in self.calls)
+
+
+def _measured(
+    server: str, scenario: str, repeat: int, before: _Timed, beside: _Timed, after: _Timed, was_running: bool
+) -> Measurement | None:
+    """None where the three cannot be compared: as long as each other, and written at once."""
+    if len({each.written for each in (before, beside, after)}) > 1 or len(beside.calls) != 1:
+        return None
+    (call,) = beside.calls
+
+    def expected(of: Callable[[_Timed], float]) -> float:
+        # There is one reply between the last two, and prompts grow evenly.
+        return round((2 * of(before) + of(after)) / 3, 1)
+
+    return Measurement(
+        server, scenario, repeat, beside.whole, beside.first, call.prompt_tokens or 0, call.cached_tokens or 0,
+        beside.written, call.attempts, was_running, call.waited_milliseconds or 0,
+        expected(lambda each: each.whole), expected(lambda each: each.first),
+    )  # fmt: skip
 
 
 class _Play:
@@ -289,6 +317,7 @@ class _Play:
         self.core = core
         self._clock = clock
         self._messages = 1_000
+        self._said = 0
         self._played: Session | None = None
 
     @property
@@ -306,16 +335,26 @@ class _Play:
             await self._story(scope, 200 + number, f"{kind} {number}", _DUE_MESSAGES)
         # The last, so that no time that passed stands in its prompt.
         self._played = await self._story(scope, 100, "the same", _OWN_MESSAGES, mark=_mark(kind))
-        await self.say(1)
+        await self._say()
         await self.core.engine.reply(self.session.id)
 
-    async def replies(self) -> list[Call]:
+    async def reply(self, at: Relay) -> _Timed:
+        """The time of a reply to a player's next words."""
+        await self._say()
+        before = len(await self._replies())
+        began = time.monotonic()
+        await self.core.engine.reply(self.session.id)
+        ended = time.monotonic()
+        calls = tuple((await self._replies())[before:])
+        return _Timed(round((ended - began) * 1000, 1), round((at.reply_began - began) * 1000, 1), calls)
+
+    async def _replies(self) -> list[Call]:
         """The requests for replies up to now."""
         return [call for call in await self.core.store.calls(self.session.id) if call.purpose == "reply"]
 
-    async def say(self, number: int) -> None:
-        """A player's next words."""
-        await self._hear(100, f"{number}: {_words(f'short {number}', 30)}")
+    async def _say(self) -> None:
+        self._said += 1
+        await self._hear(100, f"{self._said}: {_words(f'short {self._said}', 30)}")
 
     async def _story(self, scope: Scope, channel: int, kind: str, messages: int, mark: str = "") -> Session:
         started = await self.core.engine.start_session(Place(1, channel), scope, _CARD.name, greeting=True)
@@ -350,27 +389,24 @@ def _lines(path: Path) -> list[Measurement]:
 
 
 def costs(measured: Iterable[Measurement]) -> list[Cost]:
-    """Each scenario beside the quiet one of the same repeat, on each server."""
-    by_server: dict[str, dict[str, dict[int, Measurement]]] = {}
+    """Each scenario on each server, against what is expected of a reply beside which nothing runs."""
+    by_server: dict[str, dict[str, list[Measurement]]] = {}
     for m in measured:
-        by_server.setdefault(m.server, {}).setdefault(m.scenario, {})[m.repeat] = m
+        by_server.setdefault(m.server, {}).setdefault(m.scenario, []).append(m)
     found = []
     for server, scenarios in by_server.items():
-        quiet = scenarios[QUIET]
-        for scenario in SCENARIOS:
-            pairs = [(m, quiet[m.repeat]) for m in scenarios.get(scenario, {}).values() if m.repeat in quiet]
-            if not pairs:
-                continue
-            factors = [m.whole / q.whole for m, q in pairs]
+        for scenario in filter(scenarios.__contains__, SCENARIOS):
+            those = scenarios[scenario]
+            factors = [m.whole / m.quiet for m in those]
             found.append(
                 Cost(
-                    server, scenario, len(pairs),
+                    server, scenario, len(those),
                     round(statistics.median(factors), 3), round(min(factors), 3), round(max(factors), 3),
-                    round(statistics.median(m.first / q.first for m, q in pairs), 3),
-                    round(statistics.median(m.whole for m, _ in pairs), 1),
-                    round(statistics.median(m.whole - q.whole for m, q in pairs), 1),
-                    round(statistics.median(m.waited for m, _ in pairs), 1),
-                    round(statistics.median(m.computed for m, _ in pairs)),
+                    round(statistics.median(m.first / m.quiet_first for m in those), 3),
+                    round(statistics.median(m.whole for m in those), 1),
+                    round(statistics.median(m.whole - m.quiet for m in those), 1),
+                    round(statistics.median(m.waited for m in those), 1),
+                    round(statistics.median(m.computed for m in those)),
                 )
             )  # fmt: skip
     return found
