@@ -11,7 +11,7 @@ COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generat
 	--no-emit-index-url --no-header --no-annotate $(if $(UPGRADE),--upgrade)
 # Processes that share the tests; ARGS="-n 0" runs them in one, for a debugger.
 WORKERS ?= 2
-# The tests start some two hundred Python processes, which without bytecode would compile everything anew. Files of tests begin
+# The tests start many Python processes, which without bytecode would compile everything anew. Files of tests begin
 # in the order of tests/conftest.py, the longest first.
 # What follows `make test ARGS=`, for example ARGS="-k fold -x".
 ARGS ?=
