@@ -11,6 +11,8 @@ COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generat
 	--no-emit-index-url --no-header --no-annotate $(if $(UPGRADE),--upgrade)
 # Processes that share the tests; ARGS="-n 0" runs them in one, for a debugger.
 WORKERS ?= 2
+# The tests start many Python processes, which without bytecode would compile everything anew. Files of tests begin
+# in the order of tests/conftest.py, the longest first.
 # What follows `make test ARGS=`, for example ARGS="-k fold -x".
 ARGS ?=
 
@@ -30,7 +32,7 @@ run: $(VENV)/.run ## the bot itself, with the settings in .env
 
 test: $(VENV)/.dev ## all tests; ARGS="..." goes to pytest
 	@$(PY) -m bot.demo.model || echo "notice: the small model could not be fetched; the tests that talk to it are skipped"
-	@$(PY) -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: $(VENV)/.dev ## style, types and the layers' contracts
 	@$(PY) -m ruff check

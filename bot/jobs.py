@@ -76,17 +76,19 @@ class Jobs:
 async def schedule(folder: Folder, judging: Judging, privacy: Privacy) -> Jobs:
     """The started jobs.
 
-    Mornings that passed while no process ran are held at once, and wishes to be forgotten are gone on with.
+    Mornings that passed while no process ran are held at once, and what an earlier process left undone is gone on with: folds,
+    judgements, and wishes to be forgotten.
     """
     jobs = Jobs()
+    now = datetime.now(UTC)
 
     async def zones() -> None:
         await schedule_mornings(jobs, judging)
 
-    jobs.add("folds", folder.wake, _every(_EVERY))
-    jobs.add("judgements", judging.wake, _every(_EVERY))
+    jobs.add("folds", folder.wake, _every(_EVERY), next_run_time=now)
+    jobs.add("judgements", judging.wake, _every(_EVERY), next_run_time=now)
     jobs.add("zones", zones, _every(_ZONES_EVERY))
-    jobs.add("forgettings", privacy.run_due, _every(_WISHES_EVERY), next_run_time=datetime.now(UTC))
+    jobs.add("forgettings", privacy.run_due, _every(_WISHES_EVERY), next_run_time=now)
     jobs.add("departed", privacy.delete_departed, _every(_DEPARTED_EVERY))
     await zones()
     jobs.scheduler.start()

@@ -6,6 +6,7 @@ import ipaddress
 import os
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -16,6 +17,28 @@ from bot.settings import Settings
 # A slow machine is no failure.
 hypothesis.settings.register_profile("kataribe", deadline=None)
 hypothesis.settings.load_profile("kataribe")
+
+
+# What starts processes, browsers or models takes longest.
+FIRST = (
+    "demo/test_real_demo.py",
+    "test_kill.py",
+    "demo",
+    "llm/test_real_server.py",
+    "evals",
+    "test_main.py",
+    "test_ledger.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest files, so that at the end no worker waits for one of them."""
+    ranks = {Path(__file__).parent / name: rank for rank, name in enumerate(FIRST)}
+
+    def rank(item: pytest.Item) -> int:
+        return next((ranks[place] for place in (item.path, item.path.parent) if place in ranks), len(FIRST))
+
+    items.sort(key=rank)
 
 
 class NetworkBlocked(RuntimeError):

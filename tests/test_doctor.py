@@ -9,8 +9,8 @@ import discord
 import pytest
 
 from bot import doctor
-from bot.store import Store
 from bot.store.database import Database
+from tests.support.databases import lay
 from tests.support.model_server import ModelServer, Script
 from tests.support.wire import DiscordWorld, discord_world, pointed_at
 
@@ -47,9 +47,7 @@ async def world() -> AsyncIterator[DiscordWorld]:
 
 @pytest.fixture
 async def database(tmp_path: Path) -> str:
-    url = f"sqlite+aiosqlite:///{tmp_path / 'story.db'}"
-    await (await Store.open(url)).close()
-    return url
+    return lay(tmp_path / "story.db")
 
 
 class Report:

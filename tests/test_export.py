@@ -35,6 +35,7 @@ from bot.store import Store
 from bot.store.database import Database
 from bot.store.health import DatabaseUnusable, Story, stories
 from tests.store.tale import MIO, Tale, begin, event, later, loose_end, never, render, said
+from tests.support.databases import lay
 
 MODERATOR = 900_000_000_000_000_001
 FIRST_MESSAGE = 69_999
@@ -47,9 +48,10 @@ def url(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-async def tale(url: str) -> AsyncIterator[Tale]:
+async def tale(url: str, tmp_path: Path) -> AsyncIterator[Tale]:
     """Two folded stretches with a lie that a moderator corrected, an end that was tied, and two turns since."""
-    async with await Store.open(url) as store:
+    lay(tmp_path / "story.db")
+    async with await Store.open(url, migrate=False) as store:
         tale = await begin(store)
         arrived = tale.message("I open the door.", message_id=FIRST_MESSAGE)
         await store.add_player_turn(tale.session_id, arrived, said("I open the door."), 10, never())

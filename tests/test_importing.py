@@ -25,6 +25,7 @@ from bot.store import Due, Store
 from bot.store.database import Database
 from bot.store.health import DatabaseUnusable
 from bot.store.people_tables import acquaintances, forgettings, strangers
+from tests.support.databases import lay
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 CONFIRMED = datetime(2026, 10, 1, 8, tzinfo=UTC)
@@ -54,8 +55,8 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 async def url(file: Path) -> str:
     """A database with Rin in two guilds and Ash in one; Mio has written to Ash."""
-    url = f"sqlite+aiosqlite:///{file}"
-    async with await Store.open(url) as store:
+    url = lay(file)
+    async with await Store.open(url, migrate=False) as store:
         for guild, name in ((GUILD, "Rin"), (OTHER_GUILD, "Rin"), (GUILD, "Ash")):
             await store.add_character(Scope(guild, 1), Card(name, ""), "", NOW)
         (ash,) = await store.characters_called("Ash", None)

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 import discord
@@ -33,6 +32,7 @@ from bot.memory.wording import WORDINGS, Language
 from bot.store import Store
 from cogs._lines import bound, memory_line
 from tests.store.tale import MIO, Tale, begin, later, never
+from tests.support.databases import lay
 
 T = TypeVar("T")
 KAI = MIO + 1
@@ -217,15 +217,7 @@ class Told:
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A database with the newest schema; each example gets a session of its own in it."""
-    path: Path = tmp_path_factory.mktemp("ledger") / "k.db"
-    address = f"sqlite+aiosqlite:///{path.as_posix()}"
-
-    async def make() -> None:
-        async with await Store.open(address):
-            pass
-
-    asyncio.run(make())
-    return address
+    return lay(tmp_path_factory.mktemp("ledger") / "k.db")
 
 
 @asynccontextmanager

@@ -265,3 +265,12 @@ async def test_what_is_stopped_with_the_process_is_no_error(caplog: pytest.LogCa
 
     assert ended == ["hangs"]
     assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == ["the job breaks broke"]
+
+
+async def test_what_an_earlier_process_left_due_is_looked_at_at_once(server: ModelServer, tmp_path: Path) -> None:
+    async with open_core(settings_for(server, tmp_path / "k.db"), clock=now) as core:
+        jobs = await schedule(core.folder, core.judging, core.privacy)
+        due = {name for name in jobs.names() if jobs.scheduler.get_job(name).next_run_time <= now()}
+        await jobs.close()
+
+    assert due == {"folds", "judgements", "forgettings"}

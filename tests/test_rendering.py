@@ -21,13 +21,14 @@ from bot.memory.turns import Citation
 from bot.rendering import Renderer
 from bot.store import Store, views
 from tests.store.tale import begin, later
+from tests.support.databases import lay
 
 READ = 5
 
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    async with await Store.open(f"sqlite+aiosqlite:///{tmp_path / 'story.db'}") as opened:
+    async with await Store.open(lay(tmp_path / "story.db"), migrate=False) as opened:
         yield opened
 
 

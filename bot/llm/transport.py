@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import io
+import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Final
 
 import aiohttp
@@ -21,6 +23,12 @@ _KEPT: Final = 5.0
 _AT_ONCE: Final = 2**20
 
 
+@cache
+def _certificates() -> ssl.SSLContext:
+    # Reading them is slow, and they are the same for every client.
+    return httpx.create_ssl_context(trust_env=False)
+
+
 class AiohttpTransport(httpx.AsyncBaseTransport):
     """Any number of connections; each is used again when its response was read to the end, and closed at once when it is left.
 
@@ -29,14 +37,13 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
     """
 
     def __init__(self) -> None:
-        self._ssl = httpx.create_ssl_context(trust_env=False)
         self._session: aiohttp.ClientSession | None = None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request; its response is read as it arrives."""
         if self._session is None:  # aiohttp asks for a running event loop
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEPT, ssl=self._ssl),
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEPT, ssl=_certificates()),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
             )

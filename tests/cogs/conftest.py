@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +39,19 @@ from bot.rendering import Renderer
 from bot.rewinding import Rewinding
 from bot.statistics import Statistics
 from bot.store import Store
+from tests.support.databases import lay
 from tests.support.model_server import ModelServer
 
 RIN = Card("Rin", "A ferrywoman who guards a secret.", "*Rin looks up.* “Who is there?”")
 KEEPER = 4_242
 FLAGS_PER_HOUR = 2
 KEEP_DAYS = 30
+
+
+@cache
+def catalogue() -> Catalogue:
+    """The messages, made ready once in each process of the tests."""
+    return Catalogue()
 
 
 @dataclass
@@ -123,7 +130,7 @@ class World:
             self.moderation,
             self.people,
             self.privacy,
-            Catalogue(),
+            catalogue(),
             characters=self.characters,
             rewinding=self.rewinding,
             personas=self.personas,
@@ -155,20 +162,6 @@ def speak(monkeypatch: pytest.MonkeyPatch, locale: str) -> None:
     monkeypatch.setattr(discord.Interaction, "_from_data", spoken)
 
 
-@pytest.fixture(scope="session")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database without rows, to copy."""
-    import asyncio
-
-    path = tmp_path_factory.mktemp("database") / "empty.db"
-
-    async def create() -> None:
-        await (await Store.open(f"sqlite+aiosqlite:///{path}")).close()
-
-    asyncio.run(create())
-    return path
-
-
 @dataclass
 class Parts:
     """What the bot is made of; ``clock`` must agree with the simulated Discord's."""
@@ -194,7 +187,7 @@ class Parts:
             self.moderation,
             self.people,
             self.privacy,
-            Catalogue(),
+            catalogue(),
             characters=self.characters,
             rewinding=self.rewinding,
             personas=self.personas,
@@ -204,11 +197,10 @@ class Parts:
 
 
 @pytest.fixture
-async def parts(tmp_path: Path, migrated: Path) -> AsyncIterator[Parts]:
-    shutil.copy(migrated, tmp_path / "story.db")
+async def parts(tmp_path: Path) -> AsyncIterator[Parts]:
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(ModelServer())
-        url = f"sqlite+aiosqlite:///{tmp_path / 'story.db'}"
+        url = lay(tmp_path / "story.db")
         store = await stack.enter_async_context(await Store.open(url, migrate=False))
         model = await stack.enter_async_context(ModelClient(server.base_url, timeout_seconds=4, attempts=1))
         await model.probe()

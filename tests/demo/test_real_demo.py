@@ -45,6 +45,9 @@ async def demo(data: Path, *arguments: str, **settings: str) -> AsyncIterator[st
                 pytest.fail((data.parent / "demo.log").read_text(encoding="utf-8"))
         yield found[0]
     finally:
+        # The demo ends as it does at Ctrl+C; its standard input is a terminal's, which it does not watch.
+        if child.running:
+            child.process.terminate()
         await child.stop()
 
 

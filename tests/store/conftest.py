@@ -7,6 +7,7 @@ import pytest
 
 from bot.store import Store
 from tests.store.tale import Tale, begin
+from tests.support.databases import lay
 
 
 @pytest.fixture
@@ -15,8 +16,9 @@ def url(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-async def store(url: str) -> AsyncIterator[Store]:
-    async with await Store.open(url) as opened:
+async def store(url: str, tmp_path: Path) -> AsyncIterator[Store]:
+    lay(tmp_path / "story.db")
+    async with await Store.open(url, migrate=False) as opened:
         yield opened
 
 

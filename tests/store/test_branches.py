@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import shutil
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from bot.memory.turns import Telling, TurnState
 from bot.store import Store
 from bot.store.tables import findable, turns, versions
 from tests.store.tale import KAI, Tale, begin, condensed, event, later, loose_end, never, render, rows, said
+from tests.support.databases import lay
 
 CHANNELS = itertools.count(3_000)
 
@@ -607,25 +607,20 @@ STEP = st.tuples(
 
 
 @pytest.fixture(scope="module")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database without rows, to copy."""
-    path = tmp_path_factory.mktemp("stories") / "empty.db"
-
-    async def create() -> None:
-        await (await Store.open(f"sqlite+aiosqlite:///{path}")).close()
-
-    asyncio.run(create())
-    return path
+def stories(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for databases."""
+    return tmp_path_factory.mktemp("stories")
 
 
 @settings(max_examples=15)
 @given(st.lists(STEP, min_size=4, max_size=14))
 @example([(step, 7) for step in "play play fold rewind play fold major back back rewind back".split()])
-def test_in_whatever_order_a_story_is_told_left_and_taken_up_again(empty: Path, steps: list[tuple[str, int]]) -> None:
-    story = shutil.copy(empty, empty.with_name(f"{next(CHANNELS)}.db"))
+def test_in_whatever_order_a_story_is_told_left_and_taken_up_again(stories: Path, steps: list[tuple[str, int]]) -> None:
+    story = stories / f"{next(CHANNELS)}.db"
+    url = lay(story)
 
     async def run() -> None:
-        async with await Store.open(f"sqlite+aiosqlite:///{story}", migrate=False) as store:
+        async with await Store.open(url, migrate=False) as store:
             play = Play(await begin(store))
             await play.do("play", 0)
             for step, place in steps:
@@ -633,4 +628,4 @@ def test_in_whatever_order_a_story_is_told_left_and_taken_up_again(empty: Path, 
                 await check(play)
 
     asyncio.run(run())
-    Path(story).unlink()
+    story.unlink()

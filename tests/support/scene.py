@@ -15,6 +15,7 @@ from bot.memory.prompt import Card
 from bot.memory.story import Place, Scope, Session
 from bot.memory.turns import PlayerMessage
 from bot.settings import Settings
+from tests.support.databases import lay
 from tests.support.model_server import ModelServer
 
 CHANNEL = 500
@@ -100,6 +101,8 @@ async def open_scene(
 ) -> AsyncIterator[Scene]:
     """A new session in a new or existing database."""
     clock = Clock()
+    if not database.exists():
+        lay(database)
     async with open_core(settings_for(server, database, **changes), clock=clock) as core:
         scope = Scope(1, 9)
         await core.characters.create(scope, card, "")
