@@ -11,8 +11,6 @@ COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generat
 	--no-emit-index-url --no-header --no-annotate $(if $(UPGRADE),--upgrade)
 # Processes that share the tests; ARGS="-n 0" runs them in one, for a debugger.
 WORKERS ?= 2
-# The tests start many Python processes, which without bytecode would compile everything anew. Files of tests begin
-# in the order of tests/conftest.py, the longest first.
 # What follows `make test ARGS=`, for example ARGS="-k fold -x".
 ARGS ?=
 
@@ -30,6 +28,8 @@ demo: $(VENV)/.demo ## the demo in a browser, no account needed; RESET=1 starts 
 run: $(VENV)/.run ## the bot itself, with the settings in .env
 	@$(PY) -m bot run
 
+# The tests start many Python processes, which without bytecode would compile everything anew. Their files begin in the order of
+# tests/conftest.py, the longest first.
 test: $(VENV)/.dev ## all tests; ARGS="..." goes to pytest
 	@$(PY) -m bot.demo.model || echo "notice: the small model could not be fetched; the tests that talk to it are skipped"
 	@PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
