@@ -14,6 +14,8 @@ SMALL: Final = "small"
 """Names the small model from the demo's package."""
 CONFIGURED: Final = "configured"
 """Names the model of the settings: for folding and judging that of ``FOLDER_*``, else of ``LLM_*``."""
+SERVERS: Final = ("one", "ram", "two")
+"""Ways of starting the small model's server: one slot, one slot with the prompt cache in RAM, two slots."""
 _ARMS: Final = ("nothing", "summary", "long-summary", "window", "chapters", "ledger", "recall")
 
 
@@ -112,6 +114,10 @@ def add_benchmarks(parser: argparse.ArgumentParser) -> None:
     fold.add_argument(
         "--asked", type=int, default=2, metavar="N", help="folds of each story that the model is asked for (default: 2)"
     )
+    fold.add_argument(
+        "--servers", nargs="+", choices=SERVERS, default=SERVERS,
+        help="the small model's server with one slot, one slot and the prompt cache in RAM, two slots (default: all)",
+    )  # fmt: skip
     _model(fold, "the model that replies and folds", SMALL)
     turn = _command(benchmarks, "turn", "what we cost beside the model, in short stories and in long ones")
     turn.add_argument(

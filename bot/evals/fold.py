@@ -14,11 +14,10 @@ import json
 import logging
 import random
 import shutil
-import statistics
 import tempfile
 import time
 import zlib
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,7 +26,25 @@ from typing import Final
 from bot.charts import COLOURS, figure, png
 from bot.core import Core, open_core
 from bot.errors import KataribeError, ModelUnavailable
-from bot.evals.commands import SMALL
+from bot.evals.commands import SERVERS, SMALL
+from bot.evals.fold_costs import (
+    AFTER,
+    HANGING,
+    KEEPING,
+    MOST,
+    PLAIN,
+    QUIET,
+    SCENARIOS,
+    SLOW,
+    SPARE,
+    TWENTY,
+    WRITING,
+    Cost,
+    Measurement,
+    costs,
+    within,
+    worst,
+)
 from bot.evals.fold_ways import WAYS, Asked, ask_both_ways, counted
 from bot.evals.machinery import Clock, model_at, settings_for
 from bot.evals.progress import progress
@@ -42,20 +59,7 @@ from bot.store.statistics import Call
 
 log = logging.getLogger(__name__)
 
-QUIET: Final = "nothing else runs"
-READING: Final = "a fold reads"
-WRITING: Final = "a fold writes"
-TWENTY: Final = "twenty folds are due"
-HANGING: Final = "a folding model that never answers"
-SLOW: Final = "a folding model that is slow"
-AFTER: Final = "a fold has just ended"
-SCENARIOS: Final = (QUIET, READING, WRITING, TWENTY, HANGING, SLOW, AFTER)
-_RUNNING: Final = (READING, WRITING, TWENTY, HANGING, SLOW)
-MOST: Final = 1.05
-"""What a running fold may cost a reply, as a factor of its time."""
-PLAIN: Final = "one slot"
-KEEPING: Final = "one slot, prompt cache in RAM"
-SPARE: Final = "two slots, one request at a time"
+_NAMES: Final = dict(zip(SERVERS, (PLAIN, KEEPING, SPARE), strict=True))
 _CACHE_RAM: Final = 1_024
 _WINDOW: Final = 4_096
 # The longest prompts are those of the warm way: card, memory, raw turns, instruction and index.
@@ -83,56 +87,16 @@ _VOCABULARY: Final = (
 ).split()
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """One reply. Times are in milliseconds from the call of the engine; token figures are the server's.
-
-    ``was_running`` says whether a fold held a slot when the reply was asked for; ``attempts`` counts the reply's requests, and
-    ``waited`` is the part of the time that it stood in the queue. ``quiet`` and ``quiet_first`` are the times that its neighbours,
-    beside which nothing ran, let expect of it.
-    """
-
-    server: str
-    scenario: str
-    repeat: int
-    whole: float
-    first: float
-    prompt: int
-    cached: int
-    written: int
-    attempts: int
-    was_running: bool
-    waited: float
-    quiet: float
-    quiet_first: float
-
-    @property
-    def computed(self) -> int:
-        """The prompt tokens that the server did not have."""
-        return self.prompt - self.cached
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """A scenario on one server: medians, and how far the factors of the repeats lie apart. Where nothing else runs, they tell how
-    exact the others are.
-    """
-
-    server: str
-    scenario: str
-    count: int
-    factor: float
-    lowest: float
-    highest: float
-    first_factor: float
-    milliseconds: float
-    more_milliseconds: float
-    waited: float
-    computed: int
-
-
 async def run(
-    *, repeats: int, reply_tokens: int, stories: Sequence[Path], asked: int, model: str, as_json: bool, out: Path | None
+    *,
+    repeats: int,
+    reply_tokens: int,
+    stories: Sequence[Path],
+    asked: int,
+    servers: Sequence[str],
+    model: str,
+    as_json: bool,
+    out: Path | None,
 ) -> bool:
     """Measure, print the figures, and say whether a running fold costs a reply no more than it may.
 
@@ -140,8 +104,9 @@ async def run(
     """
     loaded = [load_story(path) for path in stories]
     settings = {"repeats": repeats, "reply_tokens": reply_tokens, "asked": asked, "model": model, "budgets": _BUDGETS}
+    settings |= {"servers": list(servers)} if model == SMALL else {}
     made = open_run("bench fold", out, settings=settings, seed=_SEED, inputs=stories)
-    names = (PLAIN, KEEPING, SPARE) if model == SMALL else ("the server as it is",)
+    names = [_NAMES[each] for each in servers] if model == SMALL else ["the server as it is"]
     measured: list[Measurement] = []
     ways: list[Asked] = []
     with progress(len(names) * repeats * len(SCENARIOS), "bench fold") as advance:
@@ -386,49 +351,6 @@ def _lines(path: Path) -> list[Measurement]:
         except (ValueError, TypeError):
             continue
     return found
-
-
-def costs(measured: Iterable[Measurement]) -> list[Cost]:
-    """Each scenario on each server, against what is expected of a reply beside which nothing runs."""
-    by_server: dict[str, dict[str, list[Measurement]]] = {}
-    for m in measured:
-        by_server.setdefault(m.server, {}).setdefault(m.scenario, []).append(m)
-    found = []
-    for server, scenarios in by_server.items():
-        for scenario in filter(scenarios.__contains__, SCENARIOS):
-            those = scenarios[scenario]
-            factors = [m.whole / m.quiet for m in those]
-            found.append(
-                Cost(
-                    server, scenario, len(those),
-                    round(statistics.median(factors), 3), round(min(factors), 3), round(max(factors), 3),
-                    round(statistics.median(m.first / m.quiet_first for m in those), 3),
-                    round(statistics.median(m.whole for m in those), 1),
-                    round(statistics.median(m.whole - m.quiet for m in those), 1),
-                    round(statistics.median(m.waited for m in those), 1),
-                    round(statistics.median(m.computed for m in those)),
-                )
-            )  # fmt: skip
-    return found
-
-
-def worst(found: Iterable[Cost]) -> dict[str, Cost]:
-    """By server, the scenario with a running fold that costs a reply most."""
-    by_server: dict[str, Cost] = {}
-    for cost in found:
-        before = by_server.get(cost.server)
-        if cost.scenario in _RUNNING and (before is None or cost.factor > before.factor):
-            by_server[cost.server] = cost
-    return by_server
-
-
-def within(found: Iterable[Cost]) -> bool:
-    """Whether there is a server on which no running fold costs a reply more than it may.
-
-    One is enough: how the server is started is the operator's choice, and a bare slot without the prompt cache in RAM loses the
-    story to whatever else is asked.
-    """
-    return any(cost.factor <= MOST for cost in worst(found).values())
 
 
 def picture(found: Sequence[Cost], ways: Sequence[Asked]) -> bytes:

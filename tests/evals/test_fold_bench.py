@@ -17,7 +17,22 @@ import pytest
 from bot import __main__ as command_line
 from bot.demo.model import CACHE, NAME
 from bot.evals import fold, fold_ways
-from bot.evals.fold import AFTER, HANGING, KEEPING, PLAIN, QUIET, READING, SCENARIOS, SLOW, TWENTY, WRITING, Measurement
+from bot.evals.fold_costs import (
+    AFTER,
+    HANGING,
+    KEEPING,
+    PLAIN,
+    QUIET,
+    READING,
+    SCENARIOS,
+    SLOW,
+    TWENTY,
+    WRITING,
+    Measurement,
+    costs,
+    within,
+    worst,
+)
 from bot.evals.fold_ways import OWN, WARM, ask_both_ways, counted
 from bot.evals.relay import relay
 from bot.evals.runs import open_run
@@ -125,7 +140,14 @@ async def test_a_run_goes_on_where_it_was(
 ) -> None:
     monkeypatch.setattr(fold, "_TWENTY", 3)
     server.on_fold = lambda body: Script(json.dumps(CHAPTER), pause=0.02)
-    options: dict[str, Any] = {"reply_tokens": 40, "stories": [], "asked": 0, "model": server.base_url, "as_json": True}
+    options: dict[str, Any] = {
+        "reply_tokens": 40,
+        "stories": [],
+        "asked": 0,
+        "servers": ["ram"],
+        "model": server.base_url,
+        "as_json": True,
+    }
     out = tmp_path / "run"
     await fold.run(repeats=1, out=out, **options)
     first = json.loads(capsys.readouterr().out)
@@ -155,24 +177,24 @@ def test_times_are_compared_with_those_of_their_neighbours() -> None:
     quiet = (100, 400, 100)
     times = {QUIET: (100, 400, 101), READING: (104, 416, 900), AFTER: (300, 1_200, 300)}
     measured = [measurement(PLAIN, s, r, t, quiet[r]) for s, each in times.items() for r, t in enumerate(each)]
-    found = {cost.scenario: cost for cost in fold.costs(measured)}
+    found = {cost.scenario: cost for cost in costs(measured)}
     assert (found[QUIET].factor, found[READING].factor, found[AFTER].factor) == (1.0, 1.04, 3.0)
     assert (found[QUIET].lowest, found[QUIET].highest) == (1.0, 1.01), "how exact the others are"
     assert (found[READING].lowest, found[READING].highest) == (1.04, 9.0)
     assert (found[READING].count, found[READING].more_milliseconds, found[READING].computed) == (3, 16.0, 10)
     assert found[READING].waited == 20.8
-    assert fold.within(found.values()), "what comes after a fold is not what a running one costs"
+    assert within(found.values()), "what comes after a fold is not what a running one costs"
 
 
 def test_one_scenario_above_the_limit_fails_a_server_and_one_good_server_is_enough() -> None:
     slow = [measurement(PLAIN, QUIET, 0, 100), measurement(PLAIN, READING, 0, 101), measurement(PLAIN, TWENTY, 0, 106)]
     good = [replace(m, server=KEEPING, whole=100) for m in slow]
-    assert not fold.within(fold.costs(slow))
-    assert {server: cost.scenario for server, cost in fold.worst(fold.costs([*slow, *good])).items()} == {
+    assert not within(costs(slow))
+    assert {server: cost.scenario for server, cost in worst(costs([*slow, *good])).items()} == {
         PLAIN: TWENTY, KEEPING: READING,
     }  # fmt: skip
-    assert fold.within(fold.costs([*slow, *good]))
-    assert not fold.within([])
+    assert within(costs([*slow, *good]))
+    assert not within([])
 
 
 @pytest.mark.parametrize(("holds", "code"), [(True, 0), (False, 1)])
@@ -184,10 +206,11 @@ def test_the_exit_code_says_whether_it_holds(monkeypatch: pytest.MonkeyPatch, ho
         return holds
 
     monkeypatch.setattr(fold, "run", run)
-    assert command_line.main(["bench", "fold", "--repeats", "3", "--model", "http://127.0.0.1:1/v1", "--json"]) == code
+    asked = ["--repeats", "3", "--servers", "ram", "two", "--model", "http://127.0.0.1:1/v1", "--json"]
+    assert command_line.main(["bench", "fold", *asked]) == code
     assert given == {
-        "repeats": 3, "reply_tokens": 96, "stories": [], "asked": 2, "model": "http://127.0.0.1:1/v1", "as_json": True,
-        "out": None,
+        "repeats": 3, "reply_tokens": 96, "stories": [], "asked": 2, "servers": ["ram", "two"],
+        "model": "http://127.0.0.1:1/v1", "as_json": True, "out": None,
     }  # fmt: skip
 
 
