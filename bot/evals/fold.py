@@ -1,7 +1,7 @@
 """``kataribe bench fold``: what a fold costs the replies that come while it runs, and what it costs in either way of asking.
 
 Each measurement has a database of its own with the same story in it, but for a number at its messages, so that a server which
-keeps prompts does not know it. Five replies follow one another in it. One brings the story into the server's cache, one is timed
+keeps prompts does not know it. Six replies follow one another in it. Two bring the story into the server's cache, one is timed
 with nothing beside it, one beside the fold. Then the fold is ended, one brings the story back, and one is timed with nothing
 beside it again. A machine that others use is never as fast as it was a minute ago, so the figures are medians of ratios between
 such neighbours.
@@ -77,7 +77,9 @@ _SLOW_SECONDS: Final = 0.5
 _INTO_WRITING: Final = 0.3
 _SEED: Final = 20261130
 _LINES: Final = "measurements.jsonl"
-_TRIES: Final = 8
+_TRIES: Final = 12
+# Messages of the same number of words are not of the same number of tokens.
+_CLOSE: Final = 5
 _CARD: Final = Card(
     "Isla", "Keeper of a small harbour inn. She answers at length, and never the same way twice.", '"Come in."'
 )
@@ -209,6 +211,8 @@ class Bench:
                     play = _Play(core, clock)
                     await play.begin(f"{self._name} {scenario} {repeat} {number}", _TWENTY if scenario == TWENTY else 1)
                     before = await play.reply(self._at)
+                    if not before.is_whole:
+                        return None
                     await self._set_up(core, scenario, repeat, waiting)
                     was_running = core.folder_model.queue.running > 0
                     try:
@@ -251,16 +255,29 @@ class _Timed:
     calls: tuple[Call, ...]
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it was written at once and to its end: of one that was cut, the next prompt has a part to be read again."""
+        return [call.outcome for call in self.calls] == ["stop"]
+
+    @property
     def written(self) -> int:
         """Its tokens."""
         return sum(call.completion_tokens or 0 for call in self.calls)
+
+    @property
+    def computed(self) -> int:
+        """The tokens of its prompt that the server did not have."""
+        return sum((call.prompt_tokens or 0) - (call.cached_tokens or 0) for call in self.calls)
 
 
 def _measured(
     server: str, scenario: str, repeat: int, before: _Timed, beside: _Timed, after: _Timed, was_running: bool
 ) -> Measurement | None:
-    """None where the three cannot be compared: as long as each other, and written at once."""
-    if len({each.written for each in (before, beside, after)}) > 1 or len(beside.calls) != 1:
+    """None where the three cannot be compared: they differ in length, or the neighbours in what had to be read for them."""
+    three = (before, beside, after)
+    if not all(each.is_whole for each in three) or len({each.written for each in three}) > 1:
+        return None
+    if abs(before.computed - after.computed) > _CLOSE:
         return None
     (call,) = beside.calls
 
@@ -293,15 +310,16 @@ class _Play:
         return self._played
 
     async def begin(self, kind: str, due: int) -> None:
-        """Write the stories, and give one reply. ``kind`` makes them unlike any that the server may have kept."""
+        """Write the stories, and give two replies. ``kind`` makes them unlike any that the server may have kept."""
         scope = Scope(1, 10)
         await self.core.characters.create(scope, _CARD, "")
         for number in range(due):
             await self._story(scope, 200 + number, f"{kind} {number}", _DUE_MESSAGES)
         # The last, so that no time that passed stands in its prompt.
         self._played = await self._story(scope, 100, "the same", _OWN_MESSAGES, mark=_mark(kind))
-        await self._say()
-        await self.core.engine.reply(self.session.id)
+        for _ in range(2):
+            await self._say()
+            await self.core.engine.reply(self.session.id)
 
     async def reply(self, at: Relay) -> _Timed:
         """The time of a reply to a player's next words."""

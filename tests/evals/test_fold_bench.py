@@ -93,17 +93,21 @@ def test_what_a_reply_would_have_taken_is_told_by_its_neighbours() -> None:
     before, beside, after = (fold._Timed(whole, whole / 10, (call,)) for whole in (100.0, 700.0, 400.0))
     found = fold._measured(PLAIN, READING, 2, before, beside, after, True)
     assert found == Measurement(PLAIN, READING, 2, 700.0, 70.0, 100, 90, 20, 1, True, 30, 200.0, 20.0)
-    twice = replace(beside, calls=(call, call))
-    assert fold._measured(PLAIN, READING, 2, before, twice, after, True) is None
+    for calls in ((call, call), (replace(call, outcome="length"),), (replace(call, completion_tokens=21),)):
+        assert fold._measured(PLAIN, READING, 2, before, replace(beside, calls=calls), after, True) is None
+        assert fold._measured(PLAIN, READING, 2, before, beside, replace(after, calls=calls), True) is None
+    more = (replace(call, cached_tokens=20),)
+    assert fold._measured(PLAIN, READING, 2, before, beside, replace(after, calls=more), True) is None
+    assert fold._measured(PLAIN, READING, 2, before, replace(beside, calls=more), after, True), "what a fold may cost"
 
 
 async def test_replies_of_other_lengths_are_not_compared(server: ModelServer, tmp_path: Path) -> None:
     longer = json.dumps({"beats": [{"kind": "speech", "speaker": "Isla", "text": "Aye, and the tide with it."}]})
-    replies = iter([REPLY, REPLY, REPLY, REPLY, longer])
+    replies = iter([REPLY, REPLY, REPLY, REPLY, REPLY, longer])
     server.on_reply = lambda body: next(replies, longer)
     async with benching(server, tmp_path, reply_tokens=400) as bench:
         await bench.measured(SLOW, 0)
-    assert len(server.of("reply")) == 10, "another story is tried"
+    assert len(server.of("reply")) == 12, "another story is tried"
 
 
 async def test_a_fold_is_read_from_its_first_portion_to_its_first_word(server: ModelServer) -> None:
@@ -293,7 +297,7 @@ async def test_a_fold_really_gives_way(tmp_path: Path, monkeypatch: pytest.Monke
     )
     made = open_run("bench fold", tmp_path / "run", settings={})
     async with fold.served("small", KEEPING) as at:
-        bench = fold.Bench(made, at, KEEPING, 24)
+        bench = fold.Bench(made, at, KEEPING, 48)
         writing = await bench.measured(WRITING, 0)
     assert bench.model == NAME.removesuffix(".gguf")
     assert writing.was_running
