@@ -162,21 +162,19 @@ class Bench:
 
     async def repeat(self, number: int, advance: Callable[[int], object]) -> list[Measurement]:
         """All scenarios once, in an order of their own; what an earlier run measured is taken from its lines."""
-        known = [m for m in _lines(self._kept) if (m.server, m.repeat) == (self._name, number)]
-        if len(known) == len(SCENARIOS):
-            advance(len(known))
-            return known
+        known = {m.scenario: m for m in _lines(self._kept) if (m.server, m.repeat) == (self._name, number)}
         order = random.Random(f"{_SEED} {number}").sample(SCENARIOS, len(SCENARIOS))  # noqa: S311 - a repeatable order
-        if not self._at.read_seconds:  # how long a fold is read has to be known first
-            order.sort(key=lambda scenario: scenario != WRITING)
-        found = []
-        for scenario in order:
-            found.append(await self.measured(scenario, number))
-            log.info("%s, %s: %s", self._name, scenario, found[-1])
+        missing = [scenario for scenario in order if scenario not in known]
+        if missing and not self._at.read_seconds:  # how long a fold is read has to be known first
+            missing = [WRITING, *(scenario for scenario in missing if scenario != WRITING)]
+        advance(len(SCENARIOS) - len(missing))
+        for scenario in missing:
+            found = known[scenario] = await self.measured(scenario, number)
+            log.info("%s, %s: %s", self._name, scenario, found)
+            with self._kept.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(found)) + "\n")
             advance(1)
-        with self._kept.open("a", encoding="utf-8") as file:
-            file.writelines(json.dumps(asdict(m)) + "\n" for m in found)
-        return found
+        return list(known.values())
 
     async def measured(self, scenario: str, repeat: int) -> Measurement:
         """One reply while the folds of a scenario are where it has them.

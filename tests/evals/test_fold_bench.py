@@ -169,6 +169,13 @@ async def test_a_run_goes_on_where_it_was(
     assert len(server.requests) == asked
     assert again["costs"] == first["costs"]
 
+    lines = [line for line in kept.splitlines(keepends=True) if HANGING not in line]
+    (out / "measurements.jsonl").write_text("".join(lines), encoding="utf-8")
+    await fold.run(repeats=1, out=out, **options)
+    assert {m["scenario"] for m in json.loads(capsys.readouterr().out)["measurements"]} == set(SCENARIOS)
+    added = (out / "measurements.jsonl").read_text(encoding="utf-8").splitlines()[len(lines) :]
+    assert [json.loads(line)["scenario"] for line in added] == [WRITING, HANGING], "and how long a fold is read"
+
 
 def measurement(server: str, scenario: str, repeat: int, whole: float, quiet: float = 100) -> Measurement:
     return Measurement(
